@@ -1,0 +1,101 @@
+package openai
+
+import "encoding/json"
+
+// maxIgnored bounds how many ignored fields are named.
+const maxIgnored = 16
+
+// ignore notes the member being read as one that changes nothing, if it was set and its name is fit to be repeated.
+func (s *scanner) ignore(names *[]string, set bool) {
+	name := s.path[len(s.path)-1].name
+	if !set || s.err != nil || len(*names) == maxIgnored || len(name) == 0 || len(name) > 64 {
+		return
+	}
+	for _, c := range name {
+		if c != '_' && c != '-' && c != '.' && (c < '0' || c > '9') && (c|0x20 < 'a' || c|0x20 > 'z') {
+			return
+		}
+	}
+	*names = append(*names, string(name))
+}
+
+// maxChoices is how many answers one request may ask for.
+const maxChoices = 10
+
+func (s *scanner) choices() int {
+	if n := s.count(1, maxChoices); n != nil {
+		return *n
+	}
+	return 1
+}
+
+func (s *scanner) topLogprobs() int {
+	if n := s.count(0, 20); n != nil {
+		return *n
+	}
+	return 0
+}
+
+func (s *scanner) streamOptions(usage, continuous *bool) {
+	*usage, *continuous = false, false
+	if s.null() {
+		return
+	}
+	s.fields(func(key []byte) {
+		switch string(key) {
+		case "include_usage":
+			*usage = s.flag(false)
+		case "continuous_usage_stats":
+			*continuous = s.flag(false)
+		default:
+			s.skip()
+		}
+	})
+}
+
+func (s *scanner) thinking() (t Thinking) {
+	if s.null() {
+		return t
+	}
+	s.peek()
+	start := s.pos
+	s.fields(func(key []byte) {
+		switch string(key) {
+		case "type":
+			t.Type = s.oneOf("enabled", "disabled", "adaptive")
+		case "effort":
+			t.Effort = s.text()
+		default:
+			s.skip()
+		}
+	})
+	if s.err == nil {
+		t.Raw = s.data[start:s.pos:s.pos]
+	}
+	return t
+}
+
+func (s *scanner) documents() json.RawMessage {
+	if c := s.peek(); c != '[' && c != 'n' {
+		s.mismatch("an array of objects")
+		return nil
+	}
+	return s.value()
+}
+
+func (s *scanner) modalities() {
+	s.each("strings", func(int) {
+		if m := s.requiredText(); m != "text" {
+			s.fail(CodeUnsupportedMedia, "%q cannot be served; this gateway answers in 'text' only.", clip(m))
+		}
+	})
+}
+
+// noAudio refuses a field that asks for spoken output.
+func (s *scanner) noAudio(asked bool) {
+	if !asked {
+		return
+	}
+	s.fail("audio_output_not_supported", "this gateway answers in text only; leave the field out.")
+	s.skip()
+}

@@ -1,0 +1,143 @@
+package openai
+
+import "encoding/json"
+
+func (s *scanner) messages() []Message {
+	if s.null() {
+		return nil
+	}
+	var messages []Message
+	s.each("objects", func(int) { messages = append(messages, s.message()) })
+	if len(messages) == 0 && s.err == nil {
+		s.fail(CodeEmptyArray, "the array is empty; a conversation needs at least one message.")
+	}
+	return messages
+}
+
+func (s *scanner) message() (m Message) {
+	s.peek()
+	start := s.pos
+	var call, reasoning json.RawMessage
+	s.fields(func(key []byte) {
+		switch string(key) {
+		case "role":
+			m.Role = s.oneOf("system", "developer", "user", "assistant", "tool", "function", "root")
+		case "content":
+			m.Content = s.content()
+		case "name":
+			m.Name = s.text()
+		case "tool_call_id":
+			m.ToolCallID = s.text()
+		case "tool_calls":
+			m.ToolCalls = s.toolCalls()
+		case "function_call":
+			call = s.object()
+		case "reasoning_content":
+			m.ReasoningContent = s.text()
+		case "reasoning":
+			reasoning = s.value()
+		default:
+			s.skip()
+		}
+	})
+	if s.err != nil {
+		return m
+	}
+	m.Raw = s.data[start:s.pos:s.pos]
+	s.olderNames(&m, call, reasoning)
+	s.checkMessage(&m)
+	return m
+}
+
+// olderNames gives a message the members that function_call and reasoning were renamed to, in Raw as well, unless it
+// has them.
+func (s *scanner) olderNames(m *Message, call, reasoning json.RawMessage) {
+	if m.ReasoningContent == "" && len(reasoning) > 0 && reasoning[0] == '"' {
+		t := &scanner{data: reasoning}
+		m.ReasoningContent = t.text()
+		m.Raw = withMember(m.Raw, `"reasoning_content":`+string(reasoning))
+	}
+	if m.ToolCalls == nil && call != nil {
+		member := `[{"type":"function","function":` + string(call) + `}]`
+		t := &scanner{data: []byte(member), path: s.path}
+		m.ToolCalls = t.toolCalls()
+		if t.err != nil {
+			s.err = t.err
+			return
+		}
+		m.Raw = withMember(m.Raw, `"tool_calls":`+member)
+	}
+}
+
+// withMember puts one more member at the end of an object that has others.
+func withMember(object json.RawMessage, member string) json.RawMessage {
+	out := make([]byte, 0, len(object)+len(member)+1)
+	out = append(out, object[:len(object)-1]...)
+	out = append(out, ',')
+	out = append(out, member...)
+	return append(out, '}')
+}
+
+func (s *scanner) checkMessage(m *Message) {
+	switch m.Role {
+	case "":
+		s.missing("role")
+	case "assistant":
+		return
+	case "tool":
+		if m.ToolCallID == "" {
+			s.missing("tool_call_id")
+		}
+	case "function":
+		if m.Name == "" {
+			s.missing("name")
+		}
+	}
+	if !m.Content.Set {
+		s.missing("content")
+	}
+}
+
+// content reads a string or a list of parts.
+func (s *scanner) content() (c Content) {
+	if s.null() {
+		return c
+	}
+	switch s.peek() {
+	case '"':
+		return Content{Text: string(s.rawString()), Set: true}
+	case '[':
+		c = Content{Parts: []Part{}, Set: true}
+		s.elements(func(int) { c.Parts = append(c.Parts, s.part()) })
+		return c
+	}
+	s.mismatch("a string or an array of content parts")
+	return c
+}
+
+func (s *scanner) part() (p Part) {
+	hasText := false
+	s.fields(func(key []byte) {
+		switch string(key) {
+		case "type":
+			p.Type = s.requiredText()
+		case "text", "refusal":
+			if hasText = !s.null(); hasText {
+				p.Text = s.text()
+			}
+		default:
+			s.skip()
+		}
+	})
+	switch p.Type {
+	case "":
+		s.missing("type")
+	case "text", "refusal":
+		if !hasText {
+			s.missing(p.Type)
+		}
+	default:
+		s.failAt(s.param()+".type", CodeUnsupportedPart, "%q cannot be served; only 'text' parts can.", clip(p.Type))
+	}
+	return p
+}
