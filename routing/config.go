@@ -1,0 +1,97 @@
+package routing
+
+import (
+	"errors"
+	"fmt"
+	"math"
+	"slices"
+	"strings"
+	"time"
+)
+
+// Config is the [routing] table of config.toml. Keys that SMG has are SMG's, with its meanings.
+type Config struct {
+	Policy string `toml:"policy" flag:"policy"`
+
+	LoadScore         string  `toml:"least_load_score" flag:"least-load-score"`
+	KVPressureWeight  float64 `toml:"least_load_kv_pressure_weight" flag:"least-load-kv-pressure-weight"`
+	DefaultThroughput float64 `toml:"least_load_default_throughput" flag:"least-load-default-throughput"`
+	MeanPrefillTokens int     `toml:"least_load_mean_prefill_tokens" flag:"least-load-mean-prefill-tokens"`
+	MaxWaiting        int     `toml:"least_load_max_waiting_requests" flag:"least-load-max-waiting-requests"`
+	EstimateQueue     bool    `toml:"least_load_estimate_queue" flag:"least-load-estimate-queue"`
+	LoadMaxAgeSecs    float64 `toml:"load_max_age_secs" flag:"load-max-age-secs"`
+
+	CacheMode         string  `toml:"least_load_cache_mode" flag:"least-load-cache-mode"`
+	CacheCost         string  `toml:"least_load_cache_cost" flag:"least-load-cache-cost"`
+	PrefillThroughput float64 `toml:"least_load_cache_prefill_throughput" flag:"least-load-cache-prefill-throughput"`
+	// MeanDecodeTokens is accepted because production configs carry it; no decision uses it.
+	MeanDecodeTokens int     `toml:"least_load_mean_remaining_decode_tokens" flag:"least-load-mean-remaining-decode-tokens"`
+	KVEventMaxAge    float64 `toml:"kv_event_max_age_secs" flag:"kv-event-max-age-secs"`
+	IndexBytes       int64   `toml:"prefix_index_bytes" flag:"prefix-index-bytes"`
+
+	DecisionRing int    `toml:"decision_ring_size" flag:"decision-ring-size"`
+	Seed         uint64 `toml:"seed" flag:"routing-seed"`
+}
+
+// The words of Config's closed choices.
+var (
+	policyNames = []string{"least_load", "round_robin", "random"}
+	scoreNames  = []string{"v1", "v2"}
+	modeNames   = []string{"off", "shadow", "enforce"}
+	costNames   = []string{"least_load", "calibrated"}
+)
+
+// DefaultConfig returns SMG's defaults where SMG has the key.
+func DefaultConfig() Config {
+	return Config{
+		Policy:            "least_load",
+		LoadScore:         "v1",
+		KVPressureWeight:  0.15,
+		DefaultThroughput: 2000,
+		MeanPrefillTokens: 1024,
+		LoadMaxAgeSecs:    30,
+		CacheMode:         "off",
+		CacheCost:         "least_load",
+		PrefillThroughput: 8000,
+		MeanDecodeTokens:  2048,
+		KVEventMaxAge:     30,
+		IndexBytes:        512 << 20,
+		DecisionRing:      512,
+	}
+}
+
+// Validate names every key whose value cannot be used, and what may stand there.
+func (c Config) Validate() error {
+	return errors.Join(
+		oneOf("policy", c.Policy, policyNames),
+		oneOf("least_load_score", c.LoadScore, scoreNames),
+		oneOf("least_load_cache_mode", c.CacheMode, modeNames),
+		oneOf("least_load_cache_cost", c.CacheCost, costNames),
+		between("least_load_kv_pressure_weight", c.KVPressureWeight, 0, 1e6),
+		between("least_load_default_throughput", c.DefaultThroughput, 1e-3, 1e9),
+		between("least_load_mean_prefill_tokens", float64(c.MeanPrefillTokens), 1, 1e7),
+		between("least_load_max_waiting_requests", float64(c.MaxWaiting), 0, 1e6),
+		between("least_load_cache_prefill_throughput", c.PrefillThroughput, 1e-3, 1e9),
+		between("least_load_mean_remaining_decode_tokens", float64(c.MeanDecodeTokens), 1, 1e7),
+		between("load_max_age_secs", c.LoadMaxAgeSecs, 0.01, 86400),
+		between("kv_event_max_age_secs", c.KVEventMaxAge, 0.1, 86400),
+		between("prefix_index_bytes", float64(c.IndexBytes), 1<<20, 1<<40),
+		between("decision_ring_size", float64(c.DecisionRing), 1, 1<<16),
+	)
+}
+
+func oneOf(key, value string, allowed []string) error {
+	if slices.Contains(allowed, value) {
+		return nil
+	}
+	return fmt.Errorf("%s: %q is not one of %s", key, value, strings.Join(allowed, ", "))
+}
+
+func between(key string, value, low, high float64) error {
+	if !math.IsNaN(value) && value >= low && value <= high {
+		return nil
+	}
+	return fmt.Errorf("%s: %v is not between %v and %v", key, value, low, high)
+}
+
+func seconds(s float64) time.Duration { return time.Duration(s * float64(time.Second)) }

@@ -1,0 +1,60 @@
+package routing
+
+// ring keeps the newest decisions.
+type ring struct {
+	leases []*Lease
+	next   int
+}
+
+func newRing(size int) ring { return ring{leases: make([]*Lease, size)} }
+
+func (r *ring) add(l *Lease) {
+	r.leases[r.next] = l
+	r.next = (r.next + 1) % len(r.leases)
+}
+
+// newest calls visit with each kept decision, newest first, until it returns false.
+func (r *ring) newest(visit func(*Lease) bool) {
+	for i := 1; i <= len(r.leases); i++ {
+		l := r.leases[(r.next-i+len(r.leases))%len(r.leases)]
+		if l == nil || !visit(l) {
+			return
+		}
+	}
+}
+
+// Decisions returns up to limit of the newest receipts, newest first: those that concern a worker ("": any), and if
+// changed is set only those where the preference differs from the base choice.
+func (r *Router) Decisions(limit int, worker string, changed bool) []Receipt {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	var found []Receipt
+	r.decisions.newest(func(l *Lease) bool {
+		if len(found) >= limit {
+			return false
+		}
+		if (!changed || l.receipt.Preferred != l.receipt.Base) && (worker == "" || l.receipt.concerns(worker)) {
+			found = append(found, l.receipt)
+		}
+		return true
+	})
+	return found
+}
+
+// Decision returns the newest receipt of a request.
+func (r *Router) Decision(id string) (receipt Receipt, ok bool) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.decisions.newest(func(l *Lease) bool {
+		if ok = l.receipt.ID == id; ok {
+			receipt = l.receipt
+		}
+		return !ok
+	})
+	return receipt, ok
+}
+
+// concerns says whether a worker was chosen or would have been.
+func (r *Receipt) concerns(worker string) bool {
+	return r.Chosen == worker || r.Base == worker || r.Preferred == worker
+}

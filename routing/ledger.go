@@ -1,0 +1,49 @@
+package routing
+
+import "time"
+
+// maxCredits bounds a ledger between two samples; beyond it the newest credits share a stamp.
+const maxCredits = 8192
+
+// credit is work sent to a worker at a moment.
+type credit struct {
+	at       int64 // Unix nanoseconds
+	tokens   int64
+	requests int64
+}
+
+// ledger is what this gateway has sent to one worker: requests still in flight, and the prompt tokens that the load
+// sample in use cannot have seen. The zero value is an idle worker's.
+type ledger struct {
+	inFlight int
+	tokens   int64
+	requests int64
+	credits  []credit // oldest first
+}
+
+// send charges one request.
+func (l *ledger) send(now time.Time, tokens int) {
+	l.inFlight++
+	l.tokens += int64(tokens)
+	l.requests++
+	if n := len(l.credits); n == maxCredits {
+		last := &l.credits[n-1]
+		last.at, last.tokens, last.requests = now.UnixNano(), last.tokens+int64(tokens), last.requests+1
+		return
+	}
+	l.credits = append(l.credits, credit{now.UnixNano(), int64(tokens), 1})
+}
+
+// done takes back one request in flight. Its tokens stay: the worker had them, and only a sample can say otherwise.
+func (l *ledger) done() { l.inFlight-- }
+
+// retire drops what was sent before a sample was taken. What was sent while the poll was under way stays.
+func (l *ledger) retire(taken time.Time) {
+	at, n := taken.UnixNano(), 0
+	for n < len(l.credits) && l.credits[n].at < at {
+		l.tokens -= l.credits[n].tokens
+		l.requests -= l.credits[n].requests
+		n++
+	}
+	l.credits = l.credits[:copy(l.credits, l.credits[n:])]
+}

@@ -1,0 +1,91 @@
+package routing
+
+import "time"
+
+// Receipt says why a request went where it went: everything that the decision saw, what it concluded, and, once the
+// answer has ended, what came of it. Seconds and tokens throughout.
+type Receipt struct {
+	ID           string      `json:"id"`
+	At           time.Time   `json:"at"`
+	Model        string      `json:"model"`
+	PromptTokens int         `json:"prompt_tokens"`
+	Policy       string      `json:"policy"`
+	Mode         Mode        `json:"mode"`
+	Base         string      `json:"base"`      // the base policy's choice
+	Preferred    string      `json:"preferred"` // the choice with the preference; Base where none was computed
+	Chosen       string      `json:"chosen"`
+	Candidates   []Candidate `json:"candidates"`
+	Outcome      *Outcome    `json:"outcome,omitempty"`
+}
+
+// Candidate is what a decision knew of one worker and what it made of it.
+type Candidate struct {
+	Worker string `json:"worker"`
+
+	// The load sample in use. Unsampled: there is none that may be used, and the other fields are zero.
+	Sampled     bool    `json:"sampled"`
+	SampleAge   float64 `json:"sample_age"`
+	Running     int     `json:"running"`
+	Waiting     int     `json:"waiting"`
+	Uncached    int     `json:"waiting_uncached"`
+	Throughput  float64 `json:"throughput"` // as reported, 0: not reported
+	Usage       float64 `json:"usage"`
+	ActiveUsage float64 `json:"active_usage"`
+
+	// The score's terms Q, T and k as taken from it, and the worker's accounts with this gateway.
+	Queue    float64 `json:"queue"`
+	Rate     float64 `json:"rate"`
+	Pressure float64 `json:"pressure"`
+	Full     bool    `json:"full,omitempty"` // vetoed: its queue has reached the cap
+	Ledger   Account `json:"ledger"`
+	Shadow   Account `json:"shadow"`
+}
+
+// Account is what has been sent to a worker, and the score that follows.
+type Account struct {
+	InFlight int     `json:"in_flight"`
+	Requests int64   `json:"sent_requests"` // since the sample was taken
+	Tokens   int64   `json:"sent_tokens"`
+	Score    float64 `json:"score"`
+}
+
+// Outcome is how a request ended.
+type Outcome struct {
+	PromptTokens     int     `json:"prompt_tokens"` // as the engine counts; 0: not reported
+	CachedTokens     int     `json:"cached_tokens"`
+	CompletionTokens int     `json:"completion_tokens"`
+	FirstToken       float64 `json:"first_token"` // seconds from the choice; 0: there was none
+	Duration         float64 `json:"duration"`
+	Error            string  `json:"error,omitempty"` // "" is success; a word, not a message
+}
+
+// Mode is what the cache preference may do.
+type Mode uint8
+
+// The modes.
+const (
+	Off     Mode = iota // the base policy alone
+	Shadow              // the base policy decides, the preference is computed and counted
+	Enforce             // the preference decides
+)
+
+func (m Mode) String() string { return modeNames[min(int(m), len(modeNames)-1)] }
+
+// MarshalText writes the mode as config.toml does.
+func (m Mode) MarshalText() ([]byte, error) { return []byte(m.String()), nil }
+
+// UnmarshalText reads what MarshalText wrote.
+func (m *Mode) UnmarshalText(text []byte) (err error) {
+	*m, err = ParseMode(string(text))
+	return err
+}
+
+// ParseMode reads off, shadow or enforce.
+func ParseMode(s string) (Mode, error) {
+	for i, name := range modeNames {
+		if s == name {
+			return Mode(i), nil
+		}
+	}
+	return Off, oneOf("least_load_cache_mode", s, modeNames)
+}

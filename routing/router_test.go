@@ -1,0 +1,126 @@
+package routing
+
+import (
+	"errors"
+	"fmt"
+	"sync"
+	"testing"
+	"time"
+)
+
+var start = time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC)
+
+// newRouter returns a router with a fleet of n healthy workers w0, w1, … of model m.
+func newRouter(t testing.TB, n int, change func(*Config)) *Router {
+	t.Helper()
+	cfg := DefaultConfig()
+	cfg.Seed = 1
+	if change != nil {
+		change(&cfg)
+	}
+	r, err := New(cfg)
+	if err != nil {
+		t.Fatal(err)
+	}
+	r.Publish(fleetOf(n))
+	return r
+}
+
+func fleetOf(n int) []Target {
+	fleet := make([]Target, n)
+	for i := range fleet {
+		fleet[i] = Target{ID: name(i), Model: "m", Rank: -1, Ranks: 1, Healthy: true, GRPC: true}
+	}
+	return fleet
+}
+
+func name(i int) string { return fmt.Sprint("w", i) }
+
+func prompt(n int) []uint32 {
+	tokens := make([]uint32, n)
+	for i := range tokens {
+		tokens[i] = uint32(i)
+	}
+	return tokens
+}
+
+func pick(t testing.TB, r *Router, at time.Time, req Request) *Lease {
+	t.Helper()
+	if req.Model == "" {
+		req.Model = "m"
+	}
+	lease, err := r.Pick(at, req)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return lease
+}
+
+// idle is the load of a worker of one rank with nothing to do.
+func idle(at time.Time) Load {
+	return Load{TakenAt: at, RankCount: 1, Ranks: []RankLoad{{GenThroughput: 1000}}}
+}
+
+// cases C1, C2, C20
+func TestRequestsThatArriveTogetherSpread(t *testing.T) {
+	for _, policy := range []string{"v1", "v2"} {
+		r := newRouter(t, 4, func(c *Config) { c.LoadScore = policy })
+		for i := range 4 {
+			r.Observe(name(i), idle(start))
+		}
+		var wait sync.WaitGroup
+		for range 100 {
+			wait.Go(func() {
+				if _, err := r.Pick(start, Request{Model: "m", Tokens: prompt(32000)}); err != nil {
+					t.Error(err)
+				}
+			})
+		}
+		wait.Wait()
+		for id, s := range r.fleet.Load().byID {
+			if s.sent.inFlight != 25 {
+				t.Errorf("%s: %s has %d requests of 100, want 25", policy, id, s.sent.inFlight)
+			}
+		}
+	}
+}
+
+func TestRefusalsSayWhy(t *testing.T) {
+	r := newRouter(t, 1, func(c *Config) { c.MaxWaiting = 1 })
+	if _, err := r.Pick(start, Request{Model: "other"}); !errors.Is(err, ErrNoTarget) {
+		t.Errorf("unknown model: %v", err)
+	}
+	r.Observe("w0", Load{TakenAt: start, RankCount: 1, Ranks: []RankLoad{{Waiting: 1}}})
+	if _, err := r.Pick(start, Request{Model: "m"}); !errors.Is(err, ErrSaturated) {
+		t.Errorf("full queue: %v", err)
+	}
+	fleet := fleetOf(1)
+	fleet[0].Healthy = false
+	r.Publish(fleet)
+	if _, err := r.Pick(start, Request{Model: "m"}); !errors.Is(err, ErrNoHealthy) {
+		t.Errorf("no healthy worker: %v", err)
+	}
+}
+
+func TestALeaseIsReleasedOnce(t *testing.T) {
+	r := newRouter(t, 1, nil)
+	lease := pick(t, r, start, Request{Tokens: prompt(10)})
+	lease.Finish(start, Outcome{})
+	lease.Finish(start, Outcome{})
+	lease.Release()
+	s := r.fleet.Load().byID["w0"]
+	if s.sent.inFlight != 0 || s.shadow.inFlight != 0 {
+		t.Errorf("in flight at rest: %d, %d", s.sent.inFlight, s.shadow.inFlight)
+	}
+}
+
+func TestAFailedWorkerIsAvoidedWhileAnotherIsLeft(t *testing.T) {
+	r := newRouter(t, 2, nil)
+	for range 20 {
+		lease := pick(t, r, start, Request{Exclude: []string{"w0"}})
+		if lease.Target().ID != "w1" {
+			t.Fatal("chose the worker that had failed")
+		}
+	}
+	pick(t, r, start, Request{Exclude: []string{"w0", "w1"}})
+}
