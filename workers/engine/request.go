@@ -14,6 +14,8 @@ type Request struct {
 	Rank *int32
 	// Reasoning says that the answer begins inside a thought, so that a grammar waits for its end.
 	Reasoning bool
+	// Metadata travels beside the request, such as x-request-id and traceparent. Keys are in lower case.
+	Metadata map[string]string
 }
 
 // Sampling holds what the client asked for, after the model's defaults have filled in what it left out.
@@ -63,7 +65,7 @@ type Delta struct {
 	Tokens []uint32
 	// Logprobs has an entry for each of Tokens, or is empty.
 	Logprobs []Logprob
-	// PromptLogprobs comes once, with the first delta, when it was asked for; the first entry has no value.
+	// PromptLogprobs comes once, with the first delta, when it was asked for; the first entry's value is NaN.
 	PromptLogprobs  []Logprob
 	PromptTokens    int // 0: not reported
 	CachedTokens    int
