@@ -129,23 +129,7 @@ var chatFields = map[string]func(*scanner, *ChatRequest){
 func DecodeChat(body []byte) (*ChatRequest, error) {
 	r := &ChatRequest{N: 1, ParallelToolCalls: true, SeparateReasoning: true, StreamReasoning: true}
 	r.SkipSpecialTokens = true
-	s := &scanner{data: body}
-	s.document(func() {
-		s.fields(func(key []byte) {
-			if field, ok := chatFields[string(key)]; ok {
-				field(s, r)
-			} else if field, ok := samplingFields[string(key)]; ok {
-				field(s, &r.Sampling)
-			} else {
-				s.ignore(&r.Ignored, s.value() != nil)
-			}
-		})
-		r.settle(s)
-	})
-	if s.err != nil {
-		return nil, s.err
-	}
-	return r, nil
+	return decode(body, r, chatFields, &r.Sampling, &r.Ignored, r.settle)
 }
 
 // settle fills what depends on several fields and checks that they agree.

@@ -6,6 +6,31 @@ import (
 	"strconv"
 )
 
+// decode reads a body by a table of its fields, then lets settle look at the whole. Sampling fields are read if p is set;
+// names that nothing reads are noted in ignored.
+func decode[T any](body []byte, r *T, fields map[string]func(*scanner, *T), p *Sampling, ignored *[]string,
+	settle func(*scanner)) (*T, error) {
+	s := &scanner{data: body}
+	s.document(func() {
+		s.fields(func(key []byte) {
+			if field, ok := fields[string(key)]; ok {
+				field(s, r)
+			} else if field, ok := samplingFields[string(key)]; ok && p != nil {
+				field(s, p)
+			} else {
+				s.ignore(ignored, s.value() != nil)
+			}
+		})
+		if s.err == nil {
+			settle(s)
+		}
+	})
+	if s.err != nil {
+		return nil, s.err
+	}
+	return r, nil
+}
+
 // mismatch fails with what the field wants and what came; it is where every wrong type ends.
 func (s *scanner) mismatch(want string) {
 	if s.err != nil {

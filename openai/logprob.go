@@ -3,6 +3,7 @@ package openai
 import (
 	"math"
 	"strconv"
+	"unicode/utf8"
 )
 
 // TokenLogprob is one generated token, how likely it was, and the likeliest in its place. Token may hold half a
@@ -70,4 +71,54 @@ func appendLogprob(dst []byte, p float32) []byte {
 		f = impossible
 	}
 	return strconv.AppendFloat(dst, f, 'g', -1, 32)
+}
+
+// appendTextLogprobs appends the columns that completions use. Offsets count characters.
+func appendTextLogprobs(dst []byte, tokens []TokenLogprob, offset int) []byte {
+	if tokens == nil {
+		return append(dst, "null"...)
+	}
+	column := func(name string, cell func(t *TokenLogprob)) {
+		dst = append(dst, name...)
+		for i := range tokens {
+			if i > 0 {
+				dst = append(dst, ',')
+			}
+			cell(&tokens[i])
+		}
+	}
+	column(`{"tokens":[`, func(t *TokenLogprob) { dst = AppendString(dst, t.Token) })
+	column(`],"token_logprobs":[`, func(t *TokenLogprob) { dst = appendLogprob(dst, t.Logprob) })
+	column(`],"top_logprobs":[`, func(t *TokenLogprob) { dst = appendTopByToken(dst, t.Top) })
+	column(`],"text_offset":[`, func(t *TokenLogprob) {
+		dst = strconv.AppendInt(dst, int64(offset), 10)
+		offset += utf8.RuneCountInString(t.Token)
+	})
+	return append(dst, "]}"...)
+}
+
+// appendTopByToken appends candidates as an object; of two that look the same the likelier, which comes first, stays.
+func appendTopByToken(dst []byte, top []TopLogprob) []byte {
+	dst = append(dst, '{')
+	for i, t := range top {
+		if seen(top[:i], t.Token) {
+			continue
+		}
+		if i > 0 {
+			dst = append(dst, ',')
+		}
+		dst = AppendString(dst, t.Token)
+		dst = append(dst, ':')
+		dst = appendLogprob(dst, t.Logprob)
+	}
+	return append(dst, '}')
+}
+
+func seen(top []TopLogprob, token string) bool {
+	for _, t := range top {
+		if t.Token == token {
+			return true
+		}
+	}
+	return false
 }

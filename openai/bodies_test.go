@@ -1,0 +1,91 @@
+package openai
+
+import (
+	"encoding/json"
+	"errors"
+	"math"
+	"os"
+	"reflect"
+	"strings"
+	"testing"
+)
+
+// decoders by endpoint, as testdata/refused_others.tsv names them.
+var decoders = map[string]func([]byte) error{
+	"completion": func(b []byte) error { _, err := DecodeCompletion(b); return err },
+	"tokenize":   func(b []byte) error { _, err := DecodeTokenize(b); return err },
+	"detokenize": func(b []byte) error { _, err := DecodeDetokenize(b); return err },
+	"embedding":  func(b []byte) error { _, err := DecodeEmbedding(b); return err },
+	"generate":   func(b []byte) error { _, err := DecodeGenerate(b); return err },
+	"reasoning":  func(b []byte) error { _, err := DecodeParse(b, "reasoning_parser"); return err },
+	"call":       func(b []byte) error { _, err := DecodeParse(b, "tool_call_parser"); return err },
+}
+
+func TestOtherBodiesNameTheField(t *testing.T) {
+	data, err := os.ReadFile("testdata/refused_others.tsv")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for line := range strings.Lines(string(data)) {
+		parts := strings.Split(strings.TrimSuffix(line, "\n"), "\t")
+		endpoint, code, param, body := parts[0], parts[1], parts[2], parts[3]
+		err := decoders[endpoint]([]byte(body))
+		var e *Error
+		if errors.As(err, &e); (e == nil) != (code == "") || e != nil && (e.Code != code || e.Param != param) {
+			t.Errorf("%s %s: got %v, want %s %s", endpoint, body, e, code, param)
+		}
+	}
+}
+
+func TestPromptsComeInFourShapes(t *testing.T) {
+	for body, want := range map[string]Prompts{
+		`"a"`:          {List: []Prompt{{Text: "a"}}},
+		`["a","b"]`:    {List: []Prompt{{Text: "a"}, {Text: "b"}}, Batch: true},
+		`[1,2]`:        {List: []Prompt{{Tokens: []uint32{1, 2}}}},
+		`[[1],[],[2]]`: {List: []Prompt{{Tokens: []uint32{1}}, {Tokens: []uint32{}}, {Tokens: []uint32{2}}}, Batch: true},
+	} {
+		r, err := DecodeCompletion([]byte(`{"model":"m","prompt":` + body + `}`))
+		if err != nil {
+			t.Errorf("%s: %v", body, err)
+		} else if !reflect.DeepEqual(r.Prompt, want) {
+			t.Errorf("%s: %+v", body, r.Prompt)
+		}
+	}
+}
+
+func TestAnswersAreValidJSON(t *testing.T) {
+	logprobs := []TokenLogprob{{"你", -1, []TopLogprob{{"你", -1}, {"a", -2}, {"a", -3}}}, {"b", 0, nil}}
+	choice := TextChoice{Index: 1, Text: "你b", Logprobs: logprobs, Offset: 4, Finish: "length"}
+	for want, got := range map[string][]byte{
+		`"token_logprobs":[-1,0],"top_logprobs":[{"你":-1,"a":-2},{}],"text_offset":[4,5]`:                          Completion{Head: head, Choices: []TextChoice{choice, choice}}.AppendJSON(nil),
+		`"choices":[{"text":"x","index":0,"logprobs":null,"finish_reason":null}]}`:                                 NewTextChunks(head).AppendChunk(nil, TextChoice{Text: "x"}, nil),
+		`"object":"text_completion","created":7,"model":"m","system_fingerprint":"default","choices":[],"usage":{`: NewTextChunks(head).AppendUsage(nil, Usage{}),
+		`{"tokens":[1,2],"count":2,"char_count":3}`:                                                                Tokenized{Tokens: [][]uint32{{1, 2}}, CharCount: 3}.AppendJSON(nil),
+		`{"tokens":[[1,2],[]],"count":[2,0],"char_count":3}`:                                                       Tokenized{Tokens: [][]uint32{{1, 2}, {}}, CharCount: 3, Batch: true}.AppendJSON(nil),
+		`{"text":["a"]}`: Detokenized{Texts: []string{"a"}, Batch: true}.AppendJSON(nil),
+		`"embedding":[0.5,0]}],"model":"m","usage":{"prompt_tokens":3,"total_tokens":3}`: Embeddings{Model: "m", Vectors: [][]float32{{0.5, float32(math.NaN())}}, PromptTokens: 3}.AppendJSON(nil),
+		`"embedding":"AACAPw=="`:                                                    Embeddings{Vectors: [][]float32{{1}}, Base64: true}.AppendJSON(nil),
+		`"finish_reason":{"type":"length","length":2}`:                              Generated{Finish: "length", Completion: 2, Logprobs: []IDLogprob{{-1, 5, "a", true}, {-1, 6, "", false}}}.AppendJSON(nil),
+		`"output_token_logprobs":[[-1,5,"a"]]`:                                      Generated{Logprobs: []IDLogprob{{-1, 5, "a", true}}}.AppendJSON(nil),
+		`"tool_calls":[{"function":{"name":"f","arguments":"{}"}}],"success":true}`: AppendParsedCalls(nil, "", []ToolCall{{"", "f", "{}"}}),
+		`{"normal_text":"a","reasoning_text":"b","success":true}`:                   AppendParsedReasoning(nil, "a", "b"),
+		`{"error":"no","success":false}`:                                            AppendParseFailure(nil, "no"),
+	} {
+		if !json.Valid(got) || !strings.Contains(string(got), want) {
+			t.Errorf("got  %s\nwant %s", got, want)
+		}
+	}
+}
+
+// case F16
+func TestModelList(t *testing.T) {
+	got, err := json.Marshal(ModelList{{ID: "m", MaxModelLen: 4096}, {ID: "n", OwnedBy: "me"}})
+	want := `{"object":"list","data":[{"id":"m","object":"model","created":0,"owned_by":"self_hosted","max_model_len":4096},` +
+		`{"id":"n","object":"model","created":0,"owned_by":"me"}]}`
+	if err != nil || string(got) != want {
+		t.Errorf("got %s, %v", got, err)
+	}
+	if got, _ := json.Marshal(ModelList(nil)); string(got) != `{"object":"list","data":[]}` {
+		t.Errorf("empty list is %s", got)
+	}
+}

@@ -1,0 +1,178 @@
+package openai
+
+import (
+	"encoding/json"
+	"math"
+	"strconv"
+)
+
+// GenerateRequest is the body of POST /generate, SGLang's own way to ask: text or ids in, text and ids out.
+type GenerateRequest struct {
+	Model  string // "" when left out
+	Prompt Prompts
+	N      int
+	Stream bool
+
+	Sampling
+	JSONSchema       string
+	Logprobs         bool
+	LogprobStart     int // −1: only the answer's tokens
+	TopLogprobs      int
+	ReturnText       bool // text_in_logprobs
+	RID              string
+	LoraPath         string
+	HiddenStates     bool
+	RequireReasoning bool
+	Ignored          []string
+
+	text, ids Prompts
+}
+
+var generateFields = map[string]func(*scanner, *GenerateRequest){
+	"model":                   func(s *scanner, r *GenerateRequest) { r.Model = s.text() },
+	"text":                    func(s *scanner, r *GenerateRequest) { r.text = s.prompts() },
+	"prompt":                  func(s *scanner, r *GenerateRequest) { r.text = s.prompts() },
+	"input_ids":               func(s *scanner, r *GenerateRequest) { r.ids = s.prompts() },
+	"sampling_params":         func(s *scanner, r *GenerateRequest) { s.samplingParams(r) },
+	"stream":                  func(s *scanner, r *GenerateRequest) { r.Stream = s.flag(false) },
+	"return_logprob":          func(s *scanner, r *GenerateRequest) { r.Logprobs = s.flag(false) },
+	"logprob_start_len":       func(s *scanner, r *GenerateRequest) { r.LogprobStart = or(s.count(-1, math.MaxInt32), -1) },
+	"top_logprobs_num":        func(s *scanner, r *GenerateRequest) { r.TopLogprobs = s.topLogprobs() },
+	"return_text_in_logprobs": func(s *scanner, r *GenerateRequest) { r.ReturnText = s.flag(false) },
+	"rid":                     func(s *scanner, r *GenerateRequest) { r.RID = s.text() },
+	"lora_path":               func(s *scanner, r *GenerateRequest) { r.LoraPath = s.text() },
+	"return_hidden_states":    func(s *scanner, r *GenerateRequest) { r.HiddenStates = s.flag(false) },
+	"require_reasoning":       func(s *scanner, r *GenerateRequest) { r.RequireReasoning = s.flag(false) },
+}
+
+// generateSampling holds the names that differ from the OpenAI ones.
+var generateSampling = map[string]func(*scanner, *GenerateRequest){
+	"max_new_tokens": func(s *scanner, r *GenerateRequest) { r.MaxTokens = s.count(1, math.MaxInt32) },
+	"min_new_tokens": func(s *scanner, r *GenerateRequest) { r.MinTokens = s.count(0, math.MaxInt32) },
+	"n":              func(s *scanner, r *GenerateRequest) { r.N = s.choices() },
+	"json_schema":    func(s *scanner, r *GenerateRequest) { r.JSONSchema = s.text() },
+}
+
+func or(n *int, absent int) int {
+	if n == nil {
+		return absent
+	}
+	return *n
+}
+
+func (s *scanner) samplingParams(r *GenerateRequest) {
+	if s.null() {
+		return
+	}
+	s.fields(func(key []byte) {
+		if field, ok := generateSampling[string(key)]; ok {
+			field(s, r)
+		} else if field, ok := samplingFields[string(key)]; ok {
+			field(s, &r.Sampling)
+		} else {
+			s.ignore(&r.Ignored, s.value() != nil)
+		}
+	})
+}
+
+// DecodeGenerate reads and checks the body of a generate request. Its error is an *Error with status 400.
+func DecodeGenerate(body []byte) (*GenerateRequest, error) {
+	r := &GenerateRequest{N: 1, LogprobStart: -1}
+	r.SkipSpecialTokens = true
+	return decode(body, r, generateFields, nil, &r.Ignored, r.settle)
+}
+
+func (r *GenerateRequest) settle(s *scanner) {
+	r.Prompt = r.text
+	if r.text.List == nil {
+		r.Prompt = r.ids
+	}
+	switch {
+	case r.Prompt.List == nil:
+		s.missing("text")
+	case r.text.List != nil && r.ids.List != nil:
+		s.failAt("input_ids", CodeInvalidValue, "send either text or input_ids.")
+	case r.ids.List != nil && r.ids.List[0].Tokens == nil:
+		s.failAt("input_ids", CodeInvalidType, "expected an array of token ids, but got text.")
+	case r.JSONSchema != "" && (r.Regex != "" || r.EBNF != ""):
+		s.failAt("sampling_params.json_schema", CodeInvalidValue, "only one of json_schema, regex and ebnf can shape an answer.")
+	case r.JSONSchema != "" && !json.Valid([]byte(r.JSONSchema)):
+		s.failAt("sampling_params.json_schema", CodeInvalidValue, "it is not valid JSON.")
+	}
+	r.Sampling.settle(s)
+}
+
+// Generated is one answer of /generate. A stream repeats it with the text so far.
+type Generated struct {
+	Text        string
+	OutputIDs   []uint32
+	ID          string
+	Finish      string // "" while the answer goes on
+	MatchedStop MatchedStop
+	Prompt      int
+	Completion  int
+	Cached      int
+	Version     string
+	Seconds     float64
+	Logprobs    []IDLogprob // nil unless asked for
+}
+
+// IDLogprob is one generated token for /generate. Text is shown only when the client asked for it.
+type IDLogprob struct {
+	Logprob float32
+	ID      uint32
+	Text    string
+	Shown   bool
+}
+
+// AppendJSON appends the answer; several make an array, which is the caller's.
+func (g Generated) AppendJSON(dst []byte) []byte {
+	dst = append(dst, `{"text":`...)
+	dst = AppendString(dst, g.Text)
+	dst = append(dst, `,"output_ids":`...)
+	dst = appendIDs(dst, g.OutputIDs)
+	dst = append(dst, `,"meta_info":{"id":`...)
+	dst = AppendString(dst, g.ID)
+	dst = append(dst, `,"finish_reason":`...)
+	dst = g.appendFinish(dst)
+	dst = append(dst, `,"prompt_tokens":`...)
+	dst = strconv.AppendInt(dst, int64(g.Prompt), 10)
+	dst = append(dst, `,"weight_version":`...)
+	dst = AppendString(dst, g.Version)
+	if g.Logprobs != nil {
+		dst = append(dst, `,"output_token_logprobs":`...)
+		dst = appendOneOrAll(dst, g.Logprobs, true, appendIDLogprob)
+	}
+	dst = append(dst, `,"completion_tokens":`...)
+	dst = strconv.AppendInt(dst, int64(g.Completion), 10)
+	dst = append(dst, `,"cached_tokens":`...)
+	dst = strconv.AppendInt(dst, int64(g.Cached), 10)
+	dst = append(dst, `,"e2e_latency":`...)
+	dst = strconv.AppendFloat(dst, g.Seconds, 'f', -1, 64)
+	dst = g.MatchedStop.appendMember(dst)
+	return append(dst, "}}"...)
+}
+
+func (g *Generated) appendFinish(dst []byte) []byte {
+	if g.Finish == "" {
+		return append(dst, "null"...)
+	}
+	dst = append(dst, `{"type":`...)
+	dst = AppendString(dst, g.Finish)
+	if g.Finish == "length" {
+		dst = append(dst, `,"length":`...)
+		dst = strconv.AppendInt(dst, int64(g.Completion), 10)
+	}
+	return append(dst, '}')
+}
+
+func appendIDLogprob(dst []byte, p IDLogprob) []byte {
+	dst = appendLogprob(append(dst, '['), p.Logprob)
+	dst = append(dst, ',')
+	dst = strconv.AppendUint(dst, uint64(p.ID), 10)
+	dst = append(dst, ',')
+	if p.Shown {
+		return append(AppendString(dst, p.Text), ']')
+	}
+	return append(dst, "null]"...)
+}

@@ -1,0 +1,59 @@
+package openai
+
+import "math"
+
+// maxPrompts bounds how many texts one request may bring.
+const maxPrompts = 2048
+
+// Prompt is one text to go on from or to embed: as text, or as token ids.
+type Prompt struct {
+	Text   string
+	Tokens []uint32 // not nil: these count
+}
+
+// Prompts is what "prompt" and "input" hold. Batch tells a list of one from a single.
+type Prompts struct {
+	List  []Prompt
+	Batch bool
+}
+
+// prompts reads a string, strings, token ids, or lists of token ids.
+func (s *scanner) prompts() (p Prompts) {
+	switch s.peek() {
+	case 'n':
+		s.null()
+		return p
+	case '"':
+		return Prompts{List: []Prompt{{Text: s.text()}}}
+	case '[':
+	default:
+		s.mismatch("a string, an array of strings, or an array of token ids")
+		return p
+	}
+	single := Prompt{Tokens: []uint32{}}
+	s.elements(func(i int) {
+		switch c := s.peek(); {
+		case c == '"' && len(single.Tokens) == 0:
+			p.List = append(p.List, Prompt{Text: s.text()})
+		case c == '[' && len(single.Tokens) == 0:
+			p.List = append(p.List, Prompt{Tokens: append([]uint32{}, s.tokenIDs()...)})
+		case c != '"' && c != '[' && c != 'n' && len(p.List) == 0:
+			if id := s.integer(0, math.MaxInt32); id != nil {
+				single.Tokens = append(single.Tokens, uint32(*id))
+			}
+		default:
+			s.mismatch("an element of the same kind as the one before it")
+		}
+	})
+	switch {
+	case len(single.Tokens) > 0:
+		p.List = []Prompt{single}
+	case len(p.List) == 0:
+		s.fail(CodeEmptyArray, "the array is empty; it needs at least one element.")
+	case len(p.List) > maxPrompts:
+		s.fail(CodeArrayAbove, "it has %d elements; at most %d are allowed.", len(p.List), maxPrompts)
+	default:
+		p.Batch = true
+	}
+	return p
+}

@@ -1,0 +1,127 @@
+package openai
+
+import "strconv"
+
+// TokenizeRequest is the body of POST /v1/tokenize.
+type TokenizeRequest struct {
+	Model            string
+	Prompt           Prompts // texts only
+	AddSpecialTokens bool
+
+	ignored []string
+}
+
+var tokenizeFields = map[string]func(*scanner, *TokenizeRequest){
+	"model":              func(s *scanner, r *TokenizeRequest) { r.Model = s.text() },
+	"prompt":             func(s *scanner, r *TokenizeRequest) { r.Prompt = s.prompts() },
+	"add_special_tokens": func(s *scanner, r *TokenizeRequest) { r.AddSpecialTokens = s.flag(false) },
+}
+
+// DecodeTokenize reads and checks the body of a tokenize request. Its error is an *Error with status 400.
+func DecodeTokenize(body []byte) (*TokenizeRequest, error) {
+	r := &TokenizeRequest{}
+	return decode(body, r, tokenizeFields, nil, &r.ignored, func(s *scanner) {
+		switch {
+		case r.Prompt.List == nil:
+			s.missing("prompt")
+		case r.Prompt.List[0].Tokens != nil:
+			s.failAt("prompt", CodeInvalidType, "expected a string or an array of strings, but got token ids.")
+		}
+	})
+}
+
+// Tokenized is the answer: the ids of each text, and how many characters all texts have.
+type Tokenized struct {
+	Tokens    [][]uint32
+	Batch     bool
+	CharCount int
+}
+
+// AppendJSON appends the body; a single text is answered with a flat list.
+func (t Tokenized) AppendJSON(dst []byte) []byte {
+	dst = append(dst, `{"tokens":`...)
+	dst = appendOneOrAll(dst, t.Tokens, t.Batch, appendIDs)
+	dst = append(dst, `,"count":`...)
+	dst = appendOneOrAll(dst, t.Tokens, t.Batch, func(dst []byte, ids []uint32) []byte {
+		return strconv.AppendInt(dst, int64(len(ids)), 10)
+	})
+	dst = append(dst, `,"char_count":`...)
+	return append(strconv.AppendInt(dst, int64(t.CharCount), 10), '}')
+}
+
+// DetokenizeRequest is the body of POST /v1/detokenize.
+type DetokenizeRequest struct {
+	Model             string
+	Tokens            Prompts // ids only
+	SkipSpecialTokens bool    // true unless the client says false
+
+	ignored []string
+}
+
+var detokenizeFields = map[string]func(*scanner, *DetokenizeRequest){
+	"model":               func(s *scanner, r *DetokenizeRequest) { r.Model = s.text() },
+	"tokens":              func(s *scanner, r *DetokenizeRequest) { r.Tokens = s.idLists() },
+	"skip_special_tokens": func(s *scanner, r *DetokenizeRequest) { r.SkipSpecialTokens = s.flag(true) },
+}
+
+// idLists reads token ids, which may be none, or lists of them.
+func (s *scanner) idLists() Prompts {
+	if s.peek() == '[' {
+		at := *s
+		if at.pos++; at.peek() == ']' {
+			s.raw()
+			return Prompts{List: []Prompt{{Tokens: []uint32{}}}}
+		}
+	}
+	return s.prompts()
+}
+
+// DecodeDetokenize reads and checks the body of a detokenize request. Its error is an *Error with status 400.
+func DecodeDetokenize(body []byte) (*DetokenizeRequest, error) {
+	r := &DetokenizeRequest{SkipSpecialTokens: true}
+	return decode(body, r, detokenizeFields, nil, &r.ignored, func(s *scanner) {
+		switch {
+		case r.Tokens.List == nil:
+			s.missing("tokens")
+		case r.Tokens.List[0].Tokens == nil:
+			s.failAt("tokens", CodeInvalidType, "expected an array of token ids, but got text.")
+		}
+	})
+}
+
+// Detokenized is the answer: one text, or one for each list of ids.
+type Detokenized struct {
+	Texts []string
+	Batch bool
+}
+
+// AppendJSON appends the body.
+func (t Detokenized) AppendJSON(dst []byte) []byte {
+	dst = append(dst, `{"text":`...)
+	return append(appendOneOrAll(dst, t.Texts, t.Batch, AppendString[string]), '}')
+}
+
+func appendOneOrAll[T any](dst []byte, all []T, batch bool, one func([]byte, T) []byte) []byte {
+	if !batch && len(all) == 1 {
+		return one(dst, all[0])
+	}
+	dst = append(dst, '[')
+	for i, t := range all {
+		if i > 0 {
+			dst = append(dst, ',')
+		}
+		dst = one(dst, t)
+	}
+	return append(dst, ']')
+}
+
+func appendIDs(dst []byte, ids []uint32) []byte {
+	dst = append(dst, '[')
+	for i, id := range ids {
+		if i > 0 {
+			dst = append(dst, ',')
+		}
+		dst = strconv.AppendUint(dst, uint64(id), 10)
+	}
+	return append(dst, ']')
+}
