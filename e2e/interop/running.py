@@ -61,12 +61,12 @@ def metric(port, name):
 
 
 @contextlib.contextmanager
-def gateway(*flags):
+def gateway(*flags, patience=30):
     """The built leeway on free ports, ready to serve; yields (base URL, metrics port)."""
     port, metrics = free_port(), free_port()
     with program(LEEWAY, "serve", "--host", "127.0.0.1", "--port", port, "--prometheus-port", metrics, *flags):
         base = f"http://127.0.0.1:{port}"
-        until("readiness", 30, lambda: get(base + "/readiness"))
+        until("readiness", patience, lambda: get(base + "/readiness"))
         yield base, metrics
 
 
