@@ -1,0 +1,5 @@
+package workers
+
+import "context"
+
+func (w *worker) followEvents(ctx context.Context) {}

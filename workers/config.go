@@ -1,0 +1,149 @@
+package workers
+
+import (
+	"errors"
+	"fmt"
+	"math"
+	"net/url"
+	"slices"
+	"strings"
+	"time"
+
+	"leeway/workers/engine"
+	"leeway/workers/wire"
+)
+
+// Config is the [workers] table of config.toml. Keys that SMG has are SMG's, with its meanings.
+type Config struct {
+	// URLs lists the workers: grpc://host:port or grpcs://host:port, each perhaps followed by ?runtime=vllm&model=NAME.
+	URLs    []string `toml:"worker_urls" flag:"worker-urls"`
+	Backend string   `toml:"backend" flag:"backend"`
+	DPAware bool     `toml:"dp_aware" flag:"dp-aware"`
+
+	LoadInterval       float64 `toml:"load_monitor_interval_secs" flag:"load-monitor-interval"`
+	DisableLoads       bool    `toml:"disable_load_monitoring" flag:"disable-load-monitoring"`
+	HealthInterval     float64 `toml:"health_check_interval_secs" flag:"health-check-interval-secs"`
+	HealthTimeout      float64 `toml:"health_check_timeout_secs" flag:"health-check-timeout-secs"`
+	FailureThreshold   int     `toml:"health_failure_threshold" flag:"health-failure-threshold"`
+	SuccessThreshold   int     `toml:"health_success_threshold" flag:"health-success-threshold"`
+	DisableHealthCheck bool    `toml:"disable_health_check" flag:"disable-health-check"`
+
+	DiscoveryFile     string  `toml:"discovery_file" flag:"discovery-file"`
+	DiscoveryInterval float64 `toml:"discovery_check_interval_secs" flag:"discovery-check-interval-secs"`
+}
+
+// DefaultConfig returns SMG's defaults.
+func DefaultConfig() Config {
+	return Config{
+		LoadInterval:      10,
+		HealthInterval:    60,
+		HealthTimeout:     5,
+		FailureThreshold:  3,
+		SuccessThreshold:  2,
+		DiscoveryInterval: 30,
+	}
+}
+
+// Validate names every key whose value cannot be used, and what may stand there.
+func (c Config) Validate() error {
+	errs := []error{
+		between("load_monitor_interval_secs", c.LoadInterval, 0.05, 86400),
+		between("health_check_interval_secs", c.HealthInterval, 0.05, 86400),
+		between("health_check_timeout_secs", c.HealthTimeout, 0.05, 3600),
+		between("health_failure_threshold", float64(c.FailureThreshold), 1, 1000),
+		between("health_success_threshold", float64(c.SuccessThreshold), 1, 1000),
+		between("discovery_check_interval_secs", c.DiscoveryInterval, 0.1, 86400),
+	}
+	if _, err := parseDialect(c.Backend); err != nil {
+		errs = append(errs, fmt.Errorf("backend: %w", err))
+	}
+	_, err := c.specs()
+	return errors.Join(append(errs, err)...)
+}
+
+// specs reads the static list.
+func (c Config) specs() ([]Spec, error) {
+	var specs []Spec
+	var errs []error
+	for _, address := range c.URLs {
+		spec, err := ParseSpec(address)
+		if err == nil && slices.ContainsFunc(specs, func(s Spec) bool { return s.URL == spec.URL }) {
+			err = fmt.Errorf("%q stands in the list twice", spec.URL)
+		}
+		if err != nil {
+			errs = append(errs, fmt.Errorf("worker_urls: %w", err))
+			continue
+		}
+		specs = append(specs, spec)
+	}
+	return specs, errors.Join(errs...)
+}
+
+// Spec is what is asked of a worker before anything is known of it. Only URL is required.
+type Spec struct {
+	URL     string
+	Dialect engine.Dialect // "": found out by probing
+	Model   string         // "": the name that the worker gives
+	Role    string         // "", "regular", "prefill" or "decode"
+	// Instance tells apart workers that hold the same address one after the other.
+	Instance string
+	Labels   map[string]string
+	Priority int
+	Cost     float64
+}
+
+// ParseSpec reads a worker's address, with ?runtime= and ?model= where the worker is not to be asked for them.
+func ParseSpec(address string) (Spec, error) {
+	base, query, _ := strings.Cut(address, "?")
+	spec := Spec{URL: strings.TrimSuffix(base, "/")}
+	values, err := url.ParseQuery(query)
+	if err != nil {
+		return Spec{}, fmt.Errorf("worker address %q: %w", address, err)
+	}
+	for key := range values {
+		switch key {
+		case "runtime":
+			if spec.Dialect, err = parseDialect(values.Get(key)); err != nil {
+				return Spec{}, fmt.Errorf("worker address %q: %w", address, err)
+			}
+		case "model":
+			spec.Model = values.Get(key)
+		default:
+			return Spec{}, fmt.Errorf("worker address %q: %q is not one of runtime, model", address, key)
+		}
+	}
+	return spec, spec.check()
+}
+
+func (s Spec) check() error {
+	if strings.Contains(s.URL, "@") {
+		return fmt.Errorf("worker address %q: a rank is not part of an address", s.URL)
+	}
+	if err := wire.CheckAddress(s.URL); err != nil {
+		return err
+	}
+	if !slices.Contains([]string{"", "regular", "prefill", "decode"}, s.Role) {
+		return fmt.Errorf("worker %s: type %q is not one of regular, prefill, decode", s.URL, s.Role)
+	}
+	_, err := parseDialect(string(s.Dialect))
+	return err
+}
+
+func parseDialect(name string) (engine.Dialect, error) {
+	switch d := engine.Dialect(strings.ToLower(name)); d {
+	case "", "unspecified", "none":
+		return "", nil
+	case engine.SGLang, engine.VLLM, engine.TokenSpeed:
+		return d, nil
+	}
+	return "", fmt.Errorf("%q is not one of sglang, vllm, tokenspeed", name)
+}
+
+func between(key string, value, low, high float64) error {
+	if !math.IsNaN(value) && value >= low && value <= high {
+		return nil
+	}
+	return fmt.Errorf("%s: %v is not between %v and %v", key, value, low, high)
+}
+
+func seconds(s float64) time.Duration { return time.Duration(s * float64(time.Second)) }

@@ -1,0 +1,5 @@
+package workers
+
+import "context"
+
+func (p *Pool) discover(ctx context.Context) {}

@@ -1,0 +1,76 @@
+package workers
+
+import (
+	"fmt"
+
+	"github.com/VictoriaMetrics/metrics"
+)
+
+// gauges are the series of one worker. Names and labels are SMG's where SMG has them.
+type gauges struct {
+	worker   string
+	health   *metrics.Gauge
+	active   *metrics.Gauge
+	requests *metrics.Counter
+}
+
+func newGauges(worker string) *gauges {
+	return &gauges{
+		worker:   worker,
+		health:   metrics.GetOrCreateGauge(series("smg_worker_health", "worker", worker), nil),
+		active:   metrics.GetOrCreateGauge(series("smg_worker_requests_active", "worker", worker), nil),
+		requests: metrics.GetOrCreateCounter(series("leeway_worker_requests_total", "worker", worker)),
+	}
+}
+
+// series writes a metric's name with its labels, given in pairs.
+func series(name string, labels ...string) string {
+	text := name + "{"
+	for i := 0; i < len(labels); i += 2 {
+		if i > 0 {
+			text += ","
+		}
+		text += fmt.Sprintf("%s=%q", labels[i], labels[i+1])
+	}
+	return text + "}"
+}
+
+func count(name string, labels ...string) { metrics.GetOrCreateCounter(series(name, labels...)).Inc() }
+
+func (g *gauges) healthy(yes bool) {
+	if yes {
+		g.health.Set(1)
+	} else {
+		g.health.Set(0)
+	}
+}
+
+func (g *gauges) probed(ok bool) {
+	result := "failure"
+	if ok {
+		result = "success"
+	}
+	count("smg_worker_health_checks_total", "worker_type", "regular", "result", result)
+}
+
+func (g *gauges) polled(mode string) {
+	count("smg_engine_load_polls_total", "worker", g.worker, "mode", mode)
+}
+
+func (g *gauges) pollEnded(err error) {
+	result := "ok"
+	if err != nil {
+		result = "error"
+	}
+	count("leeway_load_polls_total", "worker", g.worker, "result", result)
+}
+
+func (g *gauges) failed(kind string) {
+	count("smg_worker_errors_total", "worker_type", "regular", "connection_mode", "grpc", "error_type", kind)
+}
+
+// remove says in the worker's last sample that it is gone.
+func (g *gauges) remove() {
+	g.health.Set(-1)
+	g.active.Set(0)
+}
