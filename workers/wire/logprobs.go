@@ -35,13 +35,13 @@ func (l *logprobs) decode(b []byte, boxed bool) (err error) {
 		}
 		b = rest
 		switch {
-		case number == 1 && boxed:
+		case number == 1 && boxed && kind == protowire.BytesType:
 			l.values, err = appendBoxed(l.values, v.bytes)
-		case number == 1:
+		case number == 1 && !boxed:
 			l.values, err = appendFloats(l.values, kind, v)
 		case number == 2:
 			l.tokens, err = appendUint32s(l.tokens, kind, v)
-		case number == 3:
+		case number == 3 && kind == protowire.BytesType:
 			err = l.decodeTop(v.bytes)
 		}
 		if err != nil {
@@ -108,6 +108,9 @@ func (l *logprobs) entries(n int) ([]engine.Logprob, error) {
 func appendFloats(dst []float32, kind protowire.Type, v value) ([]float32, error) {
 	if kind == protowire.Fixed32Type {
 		return append(dst, math.Float32frombits(uint32(v.number))), nil
+	}
+	if kind != protowire.BytesType {
+		return dst, nil
 	}
 	if len(v.bytes)%4 != 0 {
 		return dst, malformed("truncated floats")

@@ -75,8 +75,17 @@ func (p *part) decodePart(b []byte) error {
 }
 
 func (p *part) set(field Field, kind protowire.Type, v value) (err error) {
+	wants := protowire.VarintType
 	switch field {
-	case skipped:
+	case OutputLogprobs, InputLogprobs, FinishReason, MatchedStop:
+		wants = protowire.BytesType
+	case Tokens:
+		wants = kind // packed or not
+	}
+	if field == skipped || kind != wants {
+		return nil // not a field that we know, to protobuf's mind
+	}
+	switch field {
 	case Tokens:
 		p.tokens, err = appendUint32s(p.tokens, kind, v)
 	case OutputLogprobs:
@@ -148,6 +157,9 @@ func uvarint(b []byte) (uint64, int) {
 func appendUint32s(dst []uint32, kind protowire.Type, v value) ([]uint32, error) {
 	if kind == protowire.VarintType {
 		return append(dst, uint32(v.number)), nil
+	}
+	if kind != protowire.BytesType {
+		return dst, nil
 	}
 	for b := v.bytes; len(b) > 0; {
 		id, n := uvarint(b)
