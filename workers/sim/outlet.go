@@ -1,0 +1,311 @@
+package sim
+
+import (
+	"context"
+	"strings"
+	"time"
+
+	"google.golang.org/grpc/codes"
+	"google.golang.org/grpc/status"
+
+	"leeway/workers/engine"
+)
+
+// script is what the faults that struck a request want of its answer.
+type script struct {
+	delay, tokenDelay time.Duration
+	stall, fail       *Fault
+	finish            *Fault
+	chunk             int
+	noUsage, deaf     bool
+}
+
+// script asks the faults about a request.
+func (w *Worker) script(req *engine.Request) script {
+	s := script{chunk: 1}
+	prompt, decoded := "", false
+	contains := func(text string) bool {
+		if !decoded {
+			prompt, decoded = w.voice.decode(req.Tokens), true
+		}
+		return strings.Contains(prompt, text)
+	}
+	struck := w.faults.fire(func(f Fault) bool {
+		return ofAnswers(f) && (f.Contains == "" || contains(f.Contains))
+	})
+	for i := range struck {
+		s.apply(&struck[i])
+	}
+	return s
+}
+
+func ofAnswers(f Fault) bool {
+	switch f.Kind {
+	case FaultDelay, FaultStall, FaultError:
+		return f.method() == "Generate"
+	case FaultTokenDelay, FaultReset, FaultEnd, FaultFinish, FaultChunk, FaultNoUsage, FaultDeaf, FaultKillCore, FaultRestart:
+		return true
+	}
+	return false
+}
+
+func (s *script) apply(f *Fault) {
+	switch f.Kind {
+	case FaultDelay:
+		s.delay = time.Duration(f.For)
+	case FaultTokenDelay:
+		s.tokenDelay = time.Duration(f.For)
+	case FaultStall:
+		s.stall = f
+	case FaultFinish:
+		s.finish = f
+	case FaultChunk:
+		s.chunk = max(f.N, 1)
+	case FaultNoUsage:
+		s.noUsage = true
+	case FaultDeaf:
+		s.deaf = true
+	default:
+		s.fail = f
+	}
+}
+
+// outlet sends the parts of a call's answers, and does what the script says on the way.
+type outlet struct {
+	l      *life
+	req    *engine.Request
+	script script
+	send   func(*part) error
+	rank   int
+	sent   int // tokens, over all choices
+	cached int
+	finish string
+}
+
+// follow sends what the engine produces, as it does, until every choice is done.
+func (o *outlet) follow(ctx context.Context, c *call) error {
+	open := len(c.choices)
+	for open > 0 {
+		select {
+		case <-ctx.Done():
+			return ctx.Err()
+		case <-o.l.engines.Done():
+			return status.Error(codes.Internal, "the engine core is dead")
+		case <-c.aborted:
+			return o.abort(c)
+		case <-c.wake:
+		}
+		for _, ch := range c.choices {
+			ended, err := o.forward(ctx, ch)
+			if err != nil {
+				return err
+			}
+			if ended {
+				open--
+			}
+		}
+	}
+	return nil
+}
+
+// forward sends what a choice has new; ended when that was the last.
+func (o *outlet) forward(ctx context.Context, ch *choice) (ended bool, err error) {
+	if ch.sent < 0 {
+		return false, nil
+	}
+	ready, done := ch.core.progress(ch)
+	for ch.sent < ready && (done || ready-ch.sent >= o.script.chunk) {
+		n := min(o.script.chunk, ready-ch.sent)
+		if err := o.chunk(ctx, ch, n); err != nil {
+			return false, err
+		}
+	}
+	if !done {
+		return false, nil
+	}
+	return true, o.complete(ch, ch.answer.finish)
+}
+
+// chunk sends the next n tokens of a choice, or only counts them where the whole answer comes at the end.
+func (o *outlet) chunk(ctx context.Context, ch *choice, n int) error {
+	if o.sent > 0 {
+		if err := o.wait(ctx, o.script.tokenDelay); err != nil {
+			return err
+		}
+		if err := o.strike(ctx); err != nil {
+			return err
+		}
+	}
+	first := ch.sent == 0
+	ch.sent += n
+	o.sent += n
+	if f := o.script.finish; f != nil && o.sent >= f.After && f.After > 0 {
+		if err := o.emit(ch, n, first); err != nil {
+			return err
+		}
+		return o.broken(ch, f)
+	}
+	return o.emit(ch, n, first)
+}
+
+func (o *outlet) emit(ch *choice, n int, first bool) error {
+	if !o.req.Stream {
+		return nil
+	}
+	p := o.part(ch, ch.sent-n, ch.sent)
+	if first && o.req.PromptLogprobs {
+		p.promptLP = logprobs(o.req.Tokens, 0, 0, o.l.w.voice.vocab)
+	}
+	return o.send(p)
+}
+
+// broken ends a choice with a reason that no answer should have.
+func (o *outlet) broken(ch *choice, f *Fault) error {
+	if err := o.complete(ch, f.Reason); err != nil {
+		return err
+	}
+	return errOver
+}
+
+// complete sends the end of a choice. That of a stream repeats the last tokens, unless it was aborted.
+func (o *outlet) complete(ch *choice, finish string) error {
+	from := 0
+	if o.req.Stream {
+		from = max(ch.sent-o.script.chunk, 0)
+	}
+	if o.req.Stream && finish == "abort" {
+		from = ch.sent
+	}
+	p := o.part(ch, from, ch.sent)
+	p.done, p.finish = true, finish
+	if f := o.script.finish; f != nil {
+		p.finish = f.Reason
+	}
+	if p.finish != ch.answer.finish {
+		p.answer = &answer{tokens: ch.answer.tokens, finish: p.finish}
+	}
+	if !o.req.Stream && o.req.PromptLogprobs {
+		p.promptLP = logprobs(o.req.Tokens, 0, 0, o.l.w.voice.vocab)
+	}
+	o.cached, o.finish = ch.Cached, p.finish
+	ch.sent = -1
+	return o.send(p)
+}
+
+// abort ends every choice that is not done for "abort"; what was ready is sent first by nobody.
+func (o *outlet) abort(c *call) error {
+	for _, ch := range c.choices {
+		ch.core.withdraw(ch)
+	}
+	if o.l.w.o.dialect() == engine.SGLang && o.l.w.o.servicer() != Rust {
+		return status.Error(codes.Internal, "Request aborted")
+	}
+	for _, ch := range c.choices {
+		if ch.sent < 0 {
+			continue
+		}
+		if err := o.complete(ch, "abort"); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func (o *outlet) part(ch *choice, from, to int) *part {
+	p := &part{index: ch.index, tokens: ch.answer.tokens[from:to], said: to, answer: &ch.answer, prompt: ch.Prompt, cached: ch.Cached}
+	if o.script.noUsage {
+		p.prompt, p.cached, p.said = 0, 0, 0
+	}
+	if o.req.Logprobs != nil {
+		p.logprobs = logprobs(p.tokens, from, *o.req.Logprobs, o.l.w.voice.vocab)
+	}
+	return p
+}
+
+// wait passes time; an error when the caller went away meanwhile.
+func (o *outlet) wait(ctx context.Context, d time.Duration) error {
+	if !sleep(ctx, d) {
+		return ctx.Err()
+	}
+	return nil
+}
+
+// strike does what the script has in store after so many tokens.
+func (o *outlet) strike(ctx context.Context) error {
+	if f := o.script.stall; f != nil && o.sent >= f.After {
+		o.script.stall = nil
+		if f.For == 0 {
+			<-ctx.Done()
+			return ctx.Err()
+		}
+		if err := o.wait(ctx, time.Duration(f.For)); err != nil {
+			return err
+		}
+	}
+	f := o.script.fail
+	if f == nil || o.sent < f.After {
+		return nil
+	}
+	message := f.Message
+	if message == "" {
+		message = "a fault was asked for"
+	}
+	switch f.Kind {
+	case FaultEnd:
+		return errEnd
+	case FaultReset:
+		o.l.dropConnection(ctx)
+	case FaultKillCore:
+		o.l.killCore()
+		return status.Error(f.code(codes.Internal), "the engine core is dead")
+	case FaultRestart:
+		o.l.w.restartSoon(f.KeepSeq)
+		<-ctx.Done()
+		return ctx.Err()
+	}
+	return status.Error(f.code(codes.Unavailable), message)
+}
+
+// canned sends tokens on the beat of the worker's clock, the same for every stream, so that streams are in step.
+func (o *outlet) canned(ctx context.Context, c *call) error {
+	for _, ch := range c.choices {
+		ch.answer = endingOf(o.l.w.o, o.l.w.voice, o.req).write(o.l.w.voice.canned)
+	}
+	beat := o.l.w.o.TokenInterval
+	next := o.l.started.Add(time.Since(o.l.started).Truncate(beat) + beat)
+	timer := time.NewTimer(time.Until(next))
+	defer timer.Stop()
+	for open := len(c.choices); open > 0; {
+		select {
+		case <-ctx.Done():
+			return ctx.Err()
+		case <-c.aborted:
+			return o.abort(c)
+		case <-timer.C:
+		}
+		next = next.Add(beat)
+		timer.Reset(time.Until(next))
+		for _, ch := range c.choices {
+			ended, err := o.beat(ctx, ch)
+			if err != nil {
+				return err
+			}
+			if ended {
+				open--
+			}
+		}
+	}
+	return nil
+}
+
+// beat sends the next token of a canned choice.
+func (o *outlet) beat(ctx context.Context, ch *choice) (ended bool, err error) {
+	if ch.sent < 0 {
+		return false, nil
+	}
+	n := min(o.script.chunk, len(ch.answer.tokens)-ch.sent)
+	if err := o.chunk(ctx, ch, n); err != nil || ch.sent < len(ch.answer.tokens) {
+		return false, err
+	}
+	return true, o.complete(ch, ch.answer.finish)
+}
