@@ -1,6 +1,10 @@
 package routing
 
-import "time"
+import (
+	"time"
+
+	"leeway/routing/prefix"
+)
 
 // Lease is one request's hold on a worker, from the choice to the end of the answer. It is released exactly once,
 // however often Release and Finish are called.
@@ -8,10 +12,17 @@ type Lease struct {
 	router  *Router
 	target  Target
 	station *station
-	shadow  *station
+	shadow  *station // the one that the preference would have chosen
+	feed    *prefix.Feed
+	claim   prefix.Claim // what the chosen worker claimed
+	plain   bool
+
+	uncached, shadowUncached int
+	ahead                    int64 // tokens to be computed before this request's
 
 	// The router's lock guards the rest.
 	receipt  Receipt
+	place    int // in the station's held
 	first    time.Time
 	released bool
 }
@@ -32,22 +43,36 @@ func (l *Lease) FirstToken(now time.Time) {
 	defer l.router.mu.Unlock()
 	if l.first.IsZero() && !l.released {
 		l.first = now
+		l.answered()
 	}
 }
 
 // Finish notes how the request ended and releases the lease. FirstToken and Duration of the outcome are filled in.
+// What the engine counted is held against what was claimed for it.
 func (l *Lease) Finish(now time.Time, o Outcome) {
+	if !l.end(now, &o) || o.Error != "" || o.PromptTokens == 0 {
+		return
+	}
+	if l.plain && l.receipt.PromptTokens > 0 {
+		l.feed.CountPrompt(o.PromptTokens, l.receipt.PromptTokens)
+	}
+	l.claim.Audit(o.CachedTokens)
+}
+
+func (l *Lease) end(now time.Time, o *Outcome) (first bool) {
 	l.router.mu.Lock()
 	defer l.router.mu.Unlock()
 	if l.released {
-		return
+		return false
 	}
 	o.Duration = now.Sub(l.receipt.At).Seconds()
 	if !l.first.IsZero() {
 		o.FirstToken = l.first.Sub(l.receipt.At).Seconds()
+		l.learn(o)
 	}
-	l.receipt.Outcome = &o
+	l.receipt.Outcome = o
 	l.release()
+	return true
 }
 
 // Release gives the worker back without an outcome. After Finish it does nothing.
@@ -62,6 +87,15 @@ func (l *Lease) release() {
 		return
 	}
 	l.released = true
-	l.station.sent.done()
-	l.shadow.shadow.done()
+	if l.first.IsZero() {
+		l.answered()
+	}
+	l.station.inFlight--
+}
+
+// answered takes the prompt off the backlogs: it is computed, or never will be.
+func (l *Lease) answered() {
+	l.station.sent.answered(l.uncached)
+	l.shadow.shadow.answered(l.shadowUncached)
+	l.station.let(l)
 }

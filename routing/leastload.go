@@ -124,15 +124,14 @@ func (p *leastLoad) best(d *decision, of book, chance *chance) int {
 	p.form.score(&d.router.cfg, d.candidates, of)
 	lowest := math.Inf(1)
 	for i := range d.candidates {
-		x := &d.candidates[i]
-		x.Full = p.form.full(&d.router.cfg, x, of(x))
-		if !x.Full {
-			lowest = min(lowest, of(x).Score)
+		x, a := &d.candidates[i], of(&d.candidates[i])
+		if a.Full = p.form.full(&d.router.cfg, x, a); !a.Full {
+			lowest = min(lowest, a.Score)
 		}
 	}
 	draw := chance.draw()
 	for i := range d.candidates {
-		if x := &d.candidates[i]; !x.Full && of(x).Score <= lowest+p.form.tie {
+		if a := of(&d.candidates[i]); !a.Full && a.Score <= lowest+p.form.tie {
 			draw.offer(i)
 		}
 	}

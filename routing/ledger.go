@@ -12,18 +12,19 @@ type credit struct {
 	requests int64
 }
 
-// ledger is what this gateway has sent to one worker: requests still in flight, and the prompt tokens that the load
-// sample in use cannot have seen. The zero value is an idle worker's.
+// ledger is what this gateway has sent to one worker that the load sample in use cannot have seen. The zero value is
+// an idle worker's.
 type ledger struct {
-	inFlight int
 	tokens   int64
 	requests int64
+	prefill  int64    // tokens sent, not cached as far as we knew, and not answered by a first token yet
 	credits  []credit // oldest first
 }
 
-// send charges one request.
-func (l *ledger) send(now time.Time, tokens int) {
-	l.inFlight++
+// send charges one request, of whose tokens some are to be computed. No end of a request takes its tokens back: the
+// worker had them, and only a sample can say otherwise.
+func (l *ledger) send(now time.Time, tokens, uncached int) {
+	l.prefill += int64(uncached)
 	l.tokens += int64(tokens)
 	l.requests++
 	if n := len(l.credits); n == maxCredits {
@@ -34,8 +35,8 @@ func (l *ledger) send(now time.Time, tokens int) {
 	l.credits = append(l.credits, credit{now.UnixNano(), int64(tokens), 1})
 }
 
-// done takes back one request in flight. Its tokens stay: the worker had them, and only a sample can say otherwise.
-func (l *ledger) done() { l.inFlight-- }
+// answered takes a request's prompt off the backlog.
+func (l *ledger) answered(uncached int) { l.prefill -= int64(uncached) }
 
 // retire drops what was sent before a sample was taken. What was sent while the poll was under way stays.
 func (l *ledger) retire(taken time.Time) {
@@ -46,4 +47,8 @@ func (l *ledger) retire(taken time.Time) {
 		n++
 	}
 	l.credits = l.credits[:copy(l.credits, l.credits[n:])]
+}
+
+func (l *ledger) account(inFlight int) Account {
+	return Account{InFlight: inFlight, Requests: l.requests, Tokens: l.tokens, Backlog: l.prefill}
 }

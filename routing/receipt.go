@@ -1,6 +1,10 @@
 package routing
 
-import "time"
+import (
+	"time"
+
+	"leeway/routing/prefix"
+)
 
 // Receipt says why a request went where it went: everything that the decision saw, what it concluded, and, once the
 // answer has ended, what came of it. Seconds and tokens throughout.
@@ -14,6 +18,11 @@ type Receipt struct {
 	Base         string      `json:"base"`      // the base policy's choice
 	Preferred    string      `json:"preferred"` // the choice with the preference; Base where none was computed
 	Chosen       string      `json:"chosen"`
+	Cost         string      `json:"cost"`
+	Result       Result      `json:"result"`
+	Reasons      Reasons     `json:"reasons"`
+	Saving       float64     `json:"saving"` // at the preferred worker
+	Slack        float64     `json:"slack"`  // what the preferred worker saves beyond what it costs; never negative
 	Candidates   []Candidate `json:"candidates"`
 	Outcome      *Outcome    `json:"outcome,omitempty"`
 }
@@ -36,9 +45,18 @@ type Candidate struct {
 	Queue    float64 `json:"queue"`
 	Rate     float64 `json:"rate"`
 	Pressure float64 `json:"pressure"`
-	Full     bool    `json:"full,omitempty"` // vetoed: its queue has reached the cap
 	Ledger   Account `json:"ledger"`
 	Shadow   Account `json:"shadow"`
+
+	// What it can prove to hold, and what follows: Net is Cost less Saving.
+	Certificate   prefix.Word `json:"certificate"`
+	BlockSize     int         `json:"block_size"`
+	Cached        int         `json:"cached"`
+	PrefillRate   float64     `json:"prefill_rate"`   // tokens a second, learnt
+	OthersBacklog int64       `json:"others_backlog"` // tokens waiting there that this gateway did not send
+	Cost          float64     `json:"cost"`
+	Saving        float64     `json:"saving"`
+	Net           float64     `json:"net"`
 }
 
 // Account is what has been sent to a worker, and the score that follows.
@@ -46,6 +64,8 @@ type Account struct {
 	InFlight int     `json:"in_flight"`
 	Requests int64   `json:"sent_requests"` // since the sample was taken
 	Tokens   int64   `json:"sent_tokens"`
+	Backlog  int64   `json:"backlog"`        // of them, to be computed and not answered by a first token yet
+	Full     bool    `json:"full,omitempty"` // vetoed: its queue has reached the cap
 	Score    float64 `json:"score"`
 }
 
@@ -54,7 +74,8 @@ type Outcome struct {
 	PromptTokens     int     `json:"prompt_tokens"` // as the engine counts; 0: not reported
 	CachedTokens     int     `json:"cached_tokens"`
 	CompletionTokens int     `json:"completion_tokens"`
-	FirstToken       float64 `json:"first_token"` // seconds from the choice; 0: there was none
+	Queue            float64 `json:"queue,omitempty"` // seconds before its prefill began, where the engine says so
+	FirstToken       float64 `json:"first_token"`     // seconds from the choice; 0: there was none
 	Duration         float64 `json:"duration"`
 	Error            string  `json:"error,omitempty"` // "" is success; a word, not a message
 }

@@ -7,6 +7,8 @@ import (
 	"sync"
 	"sync/atomic"
 	"time"
+
+	"leeway/routing/prefix"
 )
 
 // Why a request found no worker.
@@ -34,14 +36,19 @@ type Request struct {
 
 // Router chooses workers. All methods may be called from any goroutine.
 type Router struct {
-	cfg    Config
-	policy policy
-	fleet  atomic.Pointer[fleet]
-	mode   atomic.Uint32
+	cfg        Config
+	policy     policy
+	scorer     *leastLoad // the policy, if it is that one
+	calibrated bool
+	index      *prefix.Index
+	fleet      atomic.Pointer[fleet]
+	mode       atomic.Uint32
+	queries    sync.Pool // of *query
 
-	mu        sync.Mutex // guards everything below and every station
-	chance    chance
-	decisions ring
+	mu           sync.Mutex // guards everything below and every station
+	chance       chance
+	shadowChance chance // so that the base draws the same numbers in every mode
+	decisions    ring
 }
 
 // policy makes the base choice.
@@ -59,14 +66,19 @@ type fleet struct {
 // seat is a target's place in a fleet; the station outlives the snapshot.
 type seat struct {
 	target Target
+	source prefix.Source
 	*station
 }
 
 // station is what the router remembers of a target for as long as it stays.
 type station struct {
-	sample sample
-	sent   ledger // what was really sent
-	shadow ledger // what would have been sent had the preference been enforced
+	sample   sample
+	inFlight int    // requests with a lease
+	sent     ledger // what was really sent
+	shadow   ledger // what would have been sent had the preference been enforced; requests in flight are facts to both
+	rate     rate
+	others   int64    // uncached prompt tokens waiting in the sample that this gateway did not send
+	held     []*Lease // those that wait for a first token
 }
 
 // decision is one choice in the making.
@@ -74,8 +86,12 @@ type decision struct {
 	router     *Router
 	now        time.Time
 	request    *Request
+	mode       Mode
+	scorer     *leastLoad // nil under other policies
 	seats      []seat
 	candidates []Candidate // of the same order
+	query      *query      // nil: the preference was not asked for
+	preference preference
 }
 
 // New returns a router with an empty fleet.
@@ -87,7 +103,13 @@ func New(cfg Config) (*Router, error) {
 	if err != nil {
 		return nil, err
 	}
-	r := &Router{cfg: cfg, policy: newPolicy(&cfg), chance: newChance(cfg.Seed, 1), decisions: newRing(cfg.DecisionRing)}
+	r := &Router{
+		cfg: cfg, policy: newPolicy(&cfg), calibrated: cfg.CacheCost == "calibrated",
+		index:  prefix.NewIndex(prefix.Config{Bytes: cfg.IndexBytes, MaxAge: seconds(cfg.KVEventMaxAge)}),
+		chance: newChance(cfg.Seed, 1), shadowChance: newChance(cfg.Seed, 2), decisions: newRing(cfg.DecisionRing),
+	}
+	r.scorer, _ = r.policy.(*leastLoad)
+	r.queries.New = func() any { return new(query) }
 	r.fleet.Store(&fleet{})
 	r.SetMode(mode)
 	return r, nil
@@ -112,25 +134,6 @@ func (r *Router) Mode() Mode { return Mode(r.mode.Load()) }
 // SetMode changes it for every decision that begins from now on.
 func (r *Router) SetMode(m Mode) { r.mode.Store(uint32(m)) }
 
-// Publish replaces the fleet. A target that stays, by ID and Epoch, keeps its sample and its accounts.
-func (r *Router) Publish(targets []Target) {
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	old := r.fleet.Load()
-	next := &fleet{models: map[string][]seat{}, byID: make(map[string]seat, len(targets))}
-	for _, t := range targets {
-		s := seat{target: t}
-		if before, ok := old.byID[t.ID]; ok && before.target.Epoch == t.Epoch {
-			s.station = before.station
-		} else {
-			s.station = &station{}
-		}
-		next.byID[t.ID] = s
-		next.models[t.Model] = append(next.models[t.Model], s)
-	}
-	r.fleet.Store(next)
-}
-
 // Observe takes a worker's load. A sample older than the one in use is ignored.
 func (r *Router) Observe(id string, load Load) {
 	s, ok := r.fleet.Load().byID[id]
@@ -145,6 +148,7 @@ func (r *Router) Observe(id string, load Load) {
 	s.sample = summed(load)
 	s.sent.retire(load.TakenAt)
 	s.shadow.retire(load.TakenAt)
+	s.reconcile()
 }
 
 // Forget takes back a worker's sample because a poll has failed. What was sent to it stays on its account.
@@ -160,9 +164,13 @@ func (r *Router) Forget(id string) {
 
 // Pick chooses a worker for a request and charges it, in one step. The caller owes the lease a Release.
 func (r *Router) Pick(now time.Time, req Request) (*Lease, error) {
-	d := decision{router: r, now: now, request: &req}
+	d := decision{router: r, now: now, request: &req, mode: r.Mode(), scorer: r.scorer}
 	if err := d.seek(r.fleet.Load()); err != nil {
 		return nil, err
+	}
+	d.ask()
+	if d.query != nil {
+		defer r.queries.Put(d.query)
 	}
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -171,6 +179,7 @@ func (r *Router) Pick(now time.Time, req Request) (*Lease, error) {
 	if base < 0 {
 		return nil, fmt.Errorf("%w: model %q", ErrSaturated, req.Model)
 	}
+	d.prefer(base)
 	lease := d.reserve(base)
 	r.decisions.add(lease)
 	return lease, nil
@@ -210,20 +219,19 @@ func (d *decision) seek(f *fleet) error {
 func (d *decision) look() {
 	maxAge := seconds(d.router.cfg.LoadMaxAgeSecs)
 	d.candidates = make([]Candidate, len(d.seats))
-	for i, s := range d.seats {
-		x := &d.candidates[i]
+	for i := range d.seats {
+		s, x := &d.seats[i], &d.candidates[i]
 		x.Worker = s.target.ID
-		x.Ledger = s.sent.account()
-		x.Shadow = s.shadow.account()
+		x.Ledger, x.Shadow = s.sent.account(s.inFlight), s.shadow.account(s.inFlight)
+		x.PrefillRate, x.OthersBacklog = s.rate.tokens(d.router.cfg.PrefillThroughput), s.others
 		if s.sample.fresh(d.now, maxAge) {
 			x.sampled(&s.sample, d.now)
 		}
-	}
-	if p, ok := d.router.policy.(*leastLoad); ok {
-		for i := range d.candidates {
-			p.form.terms(&d.router.cfg, &d.candidates[i])
+		if d.scorer != nil {
+			d.scorer.form.terms(&d.router.cfg, x)
 		}
 	}
+	d.holds()
 }
 
 func (x *Candidate) sampled(s *sample, now time.Time) {
@@ -233,25 +241,37 @@ func (x *Candidate) sampled(s *sample, now time.Time) {
 	x.Throughput, x.Usage, x.ActiveUsage = s.throughput, s.usage, s.active
 }
 
-func (l *ledger) account() Account {
-	return Account{InFlight: l.inFlight, Requests: l.requests, Tokens: l.tokens}
-}
-
-// reserve charges the chosen worker, and the one that the preference would have chosen.
-func (d *decision) reserve(chosen int) *Lease {
+// reserve charges the chosen worker, and on the shadow's books the one that the preference would have chosen.
+func (d *decision) reserve(base int) *Lease {
+	p, r := &d.preference, d.router
+	chosen := base
+	if d.mode == Enforce {
+		chosen = p.preferred
+	}
 	tokens := len(d.request.Tokens)
 	if tokens == 0 {
-		tokens = d.router.cfg.MeanPrefillTokens
+		tokens = r.cfg.MeanPrefillTokens
 	}
-	to := d.seats[chosen]
-	to.sent.send(d.now, tokens)
-	to.shadow.send(d.now, tokens)
-	return &Lease{
-		router: d.router, target: to.target, station: to.station, shadow: to.station,
+	to, shadow := d.seats[chosen], d.seats[p.preferred]
+	l := &Lease{
+		router: r, target: to.target, station: to.station, shadow: shadow.station, feed: to.source.Feed,
+		plain:          d.request.PlainText,
+		uncached:       tokens - d.candidates[chosen].Cached,
+		shadowUncached: tokens - d.candidates[p.preferred].Cached,
+		ahead:          to.sent.prefill + to.others,
 		receipt: Receipt{
 			ID: d.request.ID, At: d.now, Model: d.request.Model, PromptTokens: len(d.request.Tokens),
-			Policy: d.router.cfg.Policy, Mode: d.router.Mode(),
-			Base: to.target.ID, Preferred: to.target.ID, Chosen: to.target.ID, Candidates: d.candidates,
+			Policy: r.cfg.Policy, Mode: d.mode, Cost: r.cfg.CacheCost, Candidates: d.candidates,
+			Base: d.candidates[base].Worker, Preferred: d.candidates[p.preferred].Worker, Chosen: to.target.ID,
+			Result: p.result, Reasons: p.reasons, Saving: p.saving, Slack: p.slack,
 		},
 	}
+	if d.query != nil {
+		l.claim = d.query.Claims[chosen]
+	}
+	to.inFlight++
+	to.sent.send(d.now, tokens, l.uncached)
+	shadow.shadow.send(d.now, tokens, l.shadowUncached)
+	to.station.hold(l)
+	return l
 }

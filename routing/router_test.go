@@ -78,8 +78,8 @@ func TestRequestsThatArriveTogetherSpread(t *testing.T) {
 		}
 		wait.Wait()
 		for id, s := range r.fleet.Load().byID {
-			if s.sent.inFlight != 25 {
-				t.Errorf("%s: %s has %d requests of 100, want 25", policy, id, s.sent.inFlight)
+			if s.inFlight != 25 {
+				t.Errorf("%s: %s has %d requests of 100, want 25", policy, id, s.inFlight)
 			}
 		}
 	}
@@ -109,8 +109,8 @@ func TestALeaseIsReleasedOnce(t *testing.T) {
 	lease.Finish(start, Outcome{})
 	lease.Release()
 	s := r.fleet.Load().byID["w0"]
-	if s.sent.inFlight != 0 || s.shadow.inFlight != 0 {
-		t.Errorf("in flight at rest: %d, %d", s.sent.inFlight, s.shadow.inFlight)
+	if s.inFlight != 0 || s.sent.prefill != 0 || s.shadow.prefill != 0 || len(s.held) != 0 {
+		t.Errorf("not at rest: %+v", s.station)
 	}
 }
 

@@ -1,9 +1,6 @@
 package routing
 
-import (
-	"math"
-	"time"
-)
+import "time"
 
 // Target is a worker, or one data-parallel rank of a worker, as the pool publishes it. It is a value; a change is a
 // new fleet.
@@ -91,5 +88,3 @@ func summed(l Load) sample {
 func (s *sample) fresh(now time.Time, maxAge time.Duration) bool {
 	return s.usable && now.Sub(s.taken) < maxAge
 }
-
-func finite(x float64) bool { return !math.IsNaN(x) && !math.IsInf(x, 0) }

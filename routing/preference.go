@@ -1,0 +1,192 @@
+package routing
+
+import (
+	"math"
+
+	"leeway/routing/prefix"
+)
+
+// A preference is the bounded one of the package comment: what it concluded about one decision.
+type preference struct {
+	result    Result
+	reasons   Reasons
+	preferred int     // index of a candidate
+	saving    float64 // prefill seconds saved at the preferred worker
+	slack     float64 // seconds by which the preferred worker beats the base; 0 when it is the base
+}
+
+// eligible says whether a request's cache can be foreseen at all: its prompt is its tokens, one answer comes of it,
+// and every candidate does the whole work itself on a connection that tells us of its cache.
+func (d *decision) eligible() (ok, topology bool) {
+	q := d.request
+	if !q.Chat || !q.Streaming || q.N > 1 || !q.PlainText {
+		return false, true
+	}
+	for i := range d.seats {
+		if t := &d.seats[i].target; !t.GRPC || t.Split {
+			return false, false
+		}
+	}
+	return true, true
+}
+
+// ask finds out what each candidate can claim. It takes no lock.
+func (d *decision) ask() {
+	if d.mode == Off || d.scorer == nil {
+		return
+	}
+	eligible, topology := d.eligible()
+	if !eligible {
+		d.preference.result = Ineligible
+		if !topology {
+			d.preference.reasons = UnsupportedTopology.only()
+		}
+		return
+	}
+	d.query = d.router.queries.Get().(*query)
+	d.query.sources = d.query.sources[:0]
+	for i := range d.seats {
+		d.query.sources = append(d.query.sources, d.seats[i].source)
+	}
+	d.query.Ask(d.now, d.request.Tokens, d.query.sources)
+}
+
+// query is the memory of a prefix query between decisions.
+type query struct {
+	prefix.Query
+	sources []prefix.Source
+}
+
+// prefer decides between the base choice and the owners of the prompt's prefix. In shadow, everything is computed on
+// the accounts as they would be had the preference been enforced all along, the base choice included.
+func (d *decision) prefer(base int) {
+	p := &d.preference
+	p.preferred = base
+	if d.query == nil {
+		return
+	}
+	of := book(realBook)
+	if d.mode == Shadow {
+		of = shadowBook
+	}
+	p.result, p.reasons = d.grounds()
+	if p.result == Fallback {
+		return
+	}
+	if d.mode == Shadow {
+		if base = d.scorer.best(d, of, &d.router.shadowChance); base < 0 {
+			return
+		}
+		p.preferred = base
+	}
+	d.weigh(of)
+	b := &d.candidates[base]
+	for i := range d.candidates {
+		x := &d.candidates[i]
+		if !finite(x.Net) {
+			p.result, p.reasons, p.preferred = Fallback, ScorerError.only(), base
+			return
+		}
+		slack := (x.Saving - b.Saving) - (x.Cost - b.Cost)
+		if i != base && !of(x).Full && x.Saving > 0 && slack > p.slack {
+			p.preferred, p.slack = i, slack
+		}
+	}
+	p.saving = d.candidates[p.preferred].Saving
+}
+
+// grounds says whether a preference can be computed, and what stood in its way where it stood.
+func (d *decision) grounds() (Result, Reasons) {
+	var certified, sized, whole, sampled, unsupported int // candidates of each kind
+	var reasons Reasons
+	for i := range d.candidates {
+		x := &d.candidates[i]
+		switch x.Certificate {
+		case prefix.Certified:
+			certified++
+			sized += min(x.BlockSize, 1)
+			if !x.Sampled {
+				reasons |= MissingLoad.only()
+			}
+		case prefix.Stale:
+			reasons |= StaleKV.only()
+		case prefix.Unsupported:
+			unsupported++
+		}
+		if x.BlockSize == 0 || len(d.request.Tokens) >= x.BlockSize {
+			whole++
+		}
+		if x.Sampled {
+			sampled++
+		}
+	}
+	all := len(d.candidates)
+	switch {
+	case all < 2:
+		return Fallback, InsufficientWorkers.only()
+	case len(d.request.Tokens) == 0:
+		return Fallback, MissingPromptTokens.only()
+	case whole == 0:
+		return Fallback, NoContentBlocks.only()
+	case unsupported == all:
+		return Fallback, IndexerUnavailable.only()
+	case certified == 0:
+		return Fallback, reasons | NoCertifiedStreams.only()
+	case sized == 0:
+		return Fallback, reasons | BlockSizeUnavailable.only()
+	case sampled == 0:
+		return Fallback, reasons | MissingLoad.only()
+	}
+	if certified < all {
+		return Partial, reasons
+	}
+	return Complete, reasons
+}
+
+// weigh fills in what each candidate costs and what it saves. Only a certified worker with a usable load saves.
+func (d *decision) weigh(of book) {
+	prefixes := 0
+	for i := range d.candidates {
+		x := &d.candidates[i]
+		x.Cost = of(x).Score
+		rate := d.router.cfg.PrefillThroughput
+		credit := x.Sampled
+		if d.router.calibrated {
+			rate = x.PrefillRate
+			x.Cost = float64(of(x).Backlog+x.OthersBacklog+int64(len(d.request.Tokens))) / rate
+			if x.Sampled && x.SampleAge > maxCalibratedAge {
+				credit = false
+				d.preference.reasons |= StaleLoad.only()
+			}
+		}
+		x.Saving = 0
+		if credit {
+			x.Saving = float64(x.Cached) / rate
+		}
+		prefixes += x.Cached
+		x.Net = x.Cost - x.Saving
+	}
+	if prefixes == 0 {
+		d.preference.reasons |= NoPrefix.only()
+	}
+}
+
+// maxCalibratedAge is the oldest load, in seconds, that the calibrated cost gives credit on: a backlog is a matter of
+// a second.
+const maxCalibratedAge = 1
+
+// holds checks the claims again, under the lock, and writes them down: one whose view has changed since is void.
+func (d *decision) holds() {
+	if d.query == nil {
+		return
+	}
+	for i := range d.candidates {
+		x, c := &d.candidates[i], &d.query.Claims[i]
+		x.Certificate, x.BlockSize, x.Cached = c.Word, c.BlockSize, c.Tokens
+		if c.Word == prefix.Certified && !c.Holds() {
+			c.Word, x.Certificate, x.Cached = prefix.Stale, prefix.Stale, 0
+		}
+	}
+}
+
+func finite(x float64) bool { return !math.IsNaN(x) && !math.IsInf(x, 0) }

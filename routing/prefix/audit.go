@@ -1,0 +1,78 @@
+package prefix
+
+import (
+	"math/bits"
+	"time"
+)
+
+// Finding is what an answer said of the claim that it was sent with.
+type Finding uint8
+
+// The findings.
+const (
+	Exact Finding = iota
+	Under         // the engine had more cached than was claimed
+	Over          // the engine had less
+	findings
+)
+
+var findingNames = [findings]string{"exact", "under", "over"}
+
+func (f Finding) String() string { return findingNames[min(f, findings-1)] }
+
+// Audit compares a claim with the tokens that the engine found cached. A claim that exceeds them by more than a
+// block is refuted: the view is emptied and its certificate withdrawn, unless it is another by now.
+func (c *Claim) Audit(cached int) Finding {
+	if c.Word != Certified {
+		return Exact
+	}
+	found := Exact
+	switch {
+	case cached > c.Tokens:
+		found = Under
+	case cached < c.Tokens:
+		found = Over
+	}
+	c.feed.audits[found].Add(1)
+	if c.Tokens-cached > c.BlockSize {
+		c.feed.mu.Lock()
+		defer c.feed.mu.Unlock()
+		if c.view.load() == c.status {
+			c.feed.lose(c.view, Refuted)
+		}
+	}
+	return found
+}
+
+// CountPrompt compares the engine's count of a prompt's tokens with ours. While they differ the worker claims
+// nothing: its blocks are of other tokens than ours.
+func (f *Feed) CountPrompt(engine, ours int) {
+	differ := engine != ours
+	if f.mismatch.Swap(differ) != differ && differ {
+		f.losses[Tokenizer].Add(1)
+	}
+}
+
+func (f *Feed) stats(now time.Time) Stats {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	s := Stats{Worker: f.worker, Lag: time.Duration(f.lag.Load()), Losses: map[Word]uint64{}, Audits: map[Finding]uint64{}}
+	s.Certified = len(f.all()) > 0 && !f.mismatch.Load()
+	for _, v := range f.all() {
+		s.Certified = s.Certified && v.load().word() == Certified && !v.quiet(now, f.index.cfg.MaxAge)
+		s.Blocks += v.blocks.count
+		s.Bytes += v.blocks.bytes()
+	}
+	for w := range f.losses {
+		if n := f.losses[w].Load(); n > 0 {
+			s.Losses[Word(w)] = n
+		}
+	}
+	for i := range f.audits {
+		s.Audits[Finding(i)] = f.audits[i].Load()
+	}
+	return s
+}
+
+// bitIndex returns the place of a view's bit.
+func bitIndex(bit uint64) int { return bits.TrailingZeros64(bit) }

@@ -1,0 +1,285 @@
+package prefix
+
+import (
+	"sync"
+	"sync/atomic"
+	"time"
+)
+
+// maxViews bounds the ranks of one worker.
+const maxViews = 1024
+
+// Verdict says what became of a batch.
+type Verdict uint8
+
+// The verdicts.
+const (
+	Applied Verdict = iota
+	Heard           // a heartbeat or a duplicate: nothing to apply
+	// Resume says that batches are missing before this one, which was not applied. The caller reconnects once with
+	// Cursor; whatever comes next is applied.
+	Resume
+	// Resubscribe says that the worker has been unhealthy since the stream was opened and that the stream may be a
+	// dead engine's. The caller opens another one from the start.
+	Resubscribe
+)
+
+// Feed is one worker's event stream, from subscription to subscription, and the views that follow from it. One
+// goroutine applies batches in the order in which they were sent; the other methods may be called from any.
+type Feed struct {
+	index  *Index
+	worker string
+
+	views    atomic.Pointer[[]*view] // for readers; replaced when a rank appears
+	absent   atomic.Uint32           // the Word for which there is no stream at all; Certified if there may be one
+	mismatch atomic.Bool             // the engine counts other prompt tokens than we do
+	lag      atomic.Int64            // nanoseconds from publisher to receipt, of the newest batch
+	losses   [words]atomic.Uint64    // certificates lost, by reason
+	audits   [findings]atomic.Uint64
+
+	mu       sync.Mutex // guards the rest and the views
+	closed   bool
+	deaf     bool // events are not believed before a new subscription
+	noResume bool // the worker keeps no history
+	snapshot struct {
+		running bool
+		next    uint32 // the chunk that comes next
+		whole   bool   // whether it lists everything
+	}
+}
+
+// Apply takes the next batch of the stream, received at a moment.
+func (f *Feed) Apply(at time.Time, b *Batch) Verdict {
+	f.mu.Lock()
+	verdict := f.apply(at, b)
+	f.mu.Unlock()
+	f.index.keepBound()
+	return verdict
+}
+
+func (f *Feed) apply(at time.Time, b *Batch) Verdict {
+	switch {
+	case f.closed:
+		return Heard
+	case f.deaf:
+		return Resubscribe
+	}
+	if !b.Sent.IsZero() {
+		f.lag.Store(int64(at.Sub(b.Sent)))
+	}
+	if b.LoadOnly {
+		f.heartbeat(at, b)
+		return Heard
+	}
+	v := f.view(b.Rank)
+	if v == nil {
+		return Heard
+	}
+	if b.Snapshot != nil {
+		v.seen.Store(at.UnixNano())
+		f.chunk(v, b)
+		return Applied
+	}
+	if f.snapshot.running { // cut short: what has come of it is not known to be whole
+		f.snapshot.running = false
+		f.drop(Reconnect)
+	}
+	admitted, loss := f.admit(v, b)
+	if loss != Certified {
+		f.lose(v, loss)
+	}
+	if admitted != Applied {
+		return admitted
+	}
+	v.seen.Store(at.UnixNano())
+	v.cursor, v.based = b.Sequence, true
+	f.perform(v, b)
+	return Applied
+}
+
+// admit judges a batch by its number: whether to apply it, and whether the view must be emptied before that.
+func (f *Feed) admit(v *view, b *Batch) (Verdict, Word) {
+	switch {
+	case !v.based, b.Sequence == v.cursor+1:
+		return Applied, Certified
+	case b.Sequence < v.cursor:
+		return Applied, Restart
+	case v.behind == Suspended:
+		return Applied, Reconnect
+	case v.behind == Gap:
+		return Applied, Gap
+	case b.Sequence == v.cursor && b.clears():
+		return Applied, Restart
+	case b.Sequence == v.cursor:
+		return Heard, Certified
+	case f.noResume:
+		return Applied, Gap
+	}
+	f.suspend(v, Gap)
+	return Resume, Certified
+}
+
+// perform applies an admitted batch and certifies the view, or empties it if the events do not add up.
+func (f *Feed) perform(v *view, b *Batch) {
+	if fault := v.apply(b.Events); fault != Certified {
+		f.lose(v, fault)
+		return
+	}
+	v.certify()
+}
+
+// heartbeat takes a batch that says nothing but that its rank is where it was: proof that nothing was missed, if the
+// number is the cursor, and no news otherwise.
+func (f *Feed) heartbeat(at time.Time, b *Batch) {
+	for _, v := range f.all() {
+		if v.rank == b.Rank && v.based && v.cursor == b.Sequence {
+			v.seen.Store(at.UnixNano())
+			if v.behind == Suspended {
+				v.certify()
+			}
+		}
+	}
+}
+
+// chunk takes a part of a snapshot. The first empties all views; after the last they are certified.
+func (f *Feed) chunk(v *view, b *Batch) {
+	s := b.Snapshot
+	if s.Index == 0 || !f.snapshot.running {
+		f.drop(Reconnect)
+		f.snapshot.running = true
+		f.snapshot.whole = s.Index == 0
+	} else if s.Index != f.snapshot.next {
+		f.snapshot.whole = false
+	}
+	f.snapshot.next = s.Index + 1
+	f.snapshot.whole = f.snapshot.whole && s.UnknownBefore == 0
+	v.cursor, v.based = b.Sequence, true
+	if fault := v.apply(b.Events); fault != Certified {
+		f.snapshot.running = false
+		f.drop(fault)
+		return
+	}
+	v.complete = false
+	if s.Index+1 < s.Count {
+		return
+	}
+	f.snapshot.running = false
+	for _, v := range f.all() {
+		if v.based {
+			v.complete = f.snapshot.whole
+			v.certify()
+		}
+	}
+}
+
+// Subscribed says that a stream has been opened. Views that were suspended stay so until it proves them.
+func (f *Feed) Subscribed() {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	f.deaf = false
+	f.absent.Store(uint32(Certified))
+}
+
+// Disconnected says that the stream was lost: nothing is claimed until the next one shows that nothing was missed.
+func (f *Feed) Disconnected() {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	if f.snapshot.running {
+		f.snapshot.running = false
+		f.drop(Reconnect)
+	}
+	for _, v := range f.all() {
+		if v.behind == Certified && v.based {
+			f.suspend(v, Suspended)
+		}
+	}
+}
+
+// NoResume says that the worker refuses cursors: from now on a gap empties the view at once.
+func (f *Feed) NoResume() {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	f.noResume = true
+}
+
+// Cursor returns the last sequence number applied for a rank.
+func (f *Feed) Cursor(rank int32) (sequence uint64, ok bool) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	for _, v := range f.all() {
+		if v.rank == rank {
+			return v.cursor, v.based
+		}
+	}
+	return 0, false
+}
+
+// Drop empties every view for a reason: Restart when the process is another, Gap when the stream says that it lost
+// data, Unsupported when there is none. After Unhealthy and Unsupported nothing is believed before a new
+// subscription; after the others the next batch is a new beginning.
+func (f *Feed) Drop(w Word) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	f.drop(w)
+	if w == Unhealthy || w == Unsupported {
+		f.deaf = true
+		f.absent.Store(uint32(w))
+	}
+}
+
+func (f *Feed) drop(w Word) {
+	for _, v := range f.all() {
+		f.lose(v, w)
+		v.based = false
+	}
+}
+
+// Flush empties the views because the cache was flushed through the gateway; the engine may say so much later.
+func (f *Feed) Flush() {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	for _, v := range f.all() {
+		v.empty(v.load().word())
+	}
+}
+
+// lose empties a view and withdraws its certificate, until the next batch of its rank.
+func (f *Feed) lose(v *view, w Word) {
+	if before := v.load().word(); before == Certified || v.behind != Certified {
+		f.losses[w].Add(1)
+	}
+	v.behind = Certified
+	v.empty(w)
+}
+
+// suspend withdraws a certificate and keeps the view.
+func (f *Feed) suspend(v *view, w Word) {
+	v.behind = w
+	v.set(v.load().size(), w)
+}
+
+func (f *Feed) all() []*view {
+	if views := f.views.Load(); views != nil {
+		return *views
+	}
+	return nil
+}
+
+// view returns a rank's view, a new one if it has none; nil if the worker has too many.
+func (f *Feed) view(rank int32) *view {
+	all := f.all()
+	for _, v := range all {
+		if v.rank == rank {
+			return v
+		}
+	}
+	if len(all) == maxViews {
+		return nil
+	}
+	v := &view{rank: rank, blocks: blocks{account: &f.index.bytes}}
+	v.lane, v.bit = f.index.seat()
+	v.status.Store(uint64(newStatus(1, 0, Warming)))
+	next := append(all[:len(all):len(all)], v)
+	f.views.Store(&next)
+	return v
+}

@@ -1,0 +1,213 @@
+package prefix
+
+import (
+	"sync/atomic"
+	"time"
+)
+
+// view is what one rank of one worker holds, as far as its events tell. The feed's lock guards it, except for what
+// readers of claims look at: its status, when it was last heard of, and its bit in the lane.
+type view struct {
+	rank   int32
+	lane   *lane
+	bit    uint64
+	status atomic.Uint64
+	seen   atomic.Int64 // Unix nanoseconds
+
+	cursor uint64 // the last sequence number applied
+	based  bool   // whether there is one
+	behind Word   // why the view is suspended; Certified if it is not
+	// complete says that every block of the cache is in the view, so that a removal of any other is a lost event.
+	complete bool
+	blocks   blocks
+	groups   map[int64]bool // groups whose kind was said, and whether it is the main attention
+	added    []uint64       // scratch
+}
+
+// maxGroups bounds the layer groups a view remembers.
+const maxGroups = 64
+
+func (v *view) load() status { return status(v.status.Load()) }
+
+// set changes word and block size; the generation rises if the certificate is lost or regained.
+func (v *view) set(size int, w Word) {
+	s := v.load()
+	generation := s.generation()
+	if s.word() != w {
+		generation++
+	}
+	v.status.Store(uint64(newStatus(generation, size, w)))
+}
+
+// void ends every claim made so far, whatever becomes of the certificate.
+func (v *view) void() {
+	s := v.load()
+	v.status.Store(uint64(newStatus(s.generation()+1, s.size(), s.word())))
+}
+
+// empty forgets all blocks. Claims are void before the first one goes.
+func (v *view) empty(w Word) {
+	size := v.load().size()
+	if w == BlockSize || w == Restart {
+		size = 0
+	}
+	v.set(size, w)
+	v.void()
+	v.complete = false
+	const step = 1024 // so that other views' writers wait for a short time only
+	for from := 0; from < len(v.blocks.prefixes); from += step {
+		v.lane.remove(v.bit, v.blocks.prefixes[from:min(from+step, len(v.blocks.prefixes))])
+	}
+	v.blocks.reset()
+}
+
+// certify says that the view is what the rank holds, or part of it.
+func (v *view) certify() {
+	v.behind = Certified
+	v.set(v.load().size(), Certified)
+}
+
+// apply carries out a batch's events in order, and returns why the view cannot be trusted any more, if so.
+func (v *view) apply(events []Event) Word {
+	for i := range events {
+		e := &events[i]
+		fault := Certified
+		switch e.Kind {
+		case Stored:
+			fault = v.store(e)
+		case Removed:
+			fault = v.remove(e)
+		case Cleared:
+			if e.Owner == "" {
+				v.empty(v.load().word())
+				v.complete = true
+			}
+		}
+		if fault != Certified {
+			return fault
+		}
+	}
+	return Certified
+}
+
+// counts says whether an event is about the copies that the view is made of.
+func (v *view) counts(p *Place) bool {
+	if !p.onDevice() {
+		return false
+	}
+	if p.GroupKind != "" {
+		if v.groups == nil {
+			v.groups = map[int64]bool{}
+		}
+		if p.Group >= 0 && len(v.groups) < maxGroups {
+			v.groups[p.Group] = mainKind(p.GroupKind)
+		}
+		return mainKind(p.GroupKind)
+	}
+	main, said := v.groups[p.Group]
+	return main || !said
+}
+
+// store adds a run of blocks. Those that a plain prompt cannot use are kept outside the plain view, with all that
+// follow them; so are those whose parent is unknown: a block is never a root for want of a parent.
+func (v *view) store(e *Event) Word {
+	if !v.counts(&e.Place) {
+		return Certified
+	}
+	before, foreign := root, e.Foreign
+	if e.HasParent {
+		before = 0
+		if at, ok := v.blocks.find(e.Parent); ok {
+			before, foreign = v.blocks.prefixes[at], foreign || v.blocks.foreign[at]
+		}
+	}
+	v.added = v.added[:0]
+	defer func() { v.lane.add(v.bit, v.added) }()
+	for i := range e.Blocks {
+		b := &e.Blocks[i]
+		if b.Level > 0 {
+			before = 0
+			continue
+		}
+		foreign = foreign || b.Foreign
+		if fault := v.fits(b); fault != Certified && !foreign {
+			return fault
+		}
+		if foreign {
+			before = 0
+		}
+		if before != 0 {
+			before = follow(before, b.Tokens)
+		}
+		if !v.copy(b.Hash, before, foreign) {
+			return Corrupt
+		}
+	}
+	return Certified
+}
+
+// fits checks a block's tokens against its size and the view's, which the first block sets.
+func (v *view) fits(b *Block) Word {
+	n := len(b.Tokens)
+	if n == 0 || n > maxBlockSize || b.Size > 0 && n != b.Size {
+		return Corrupt
+	}
+	switch s := v.load(); s.size() {
+	case n:
+		return Certified
+	case 0:
+		v.set(n, s.word())
+		return Certified
+	}
+	return BlockSize
+}
+
+// copy counts one more copy of a block. It is false if the hash names another block already.
+func (v *view) copy(hash int64, prefix uint64, foreign bool) bool {
+	at, ok := v.blocks.find(hash)
+	if !ok {
+		v.blocks.insert(hash, prefix, foreign)
+		if prefix != 0 {
+			v.added = append(v.added, prefix)
+		}
+		return true
+	}
+	known := v.blocks.prefixes[at]
+	if v.blocks.foreign[at] != foreign || v.blocks.copies[at] == maxCopies || known != 0 && prefix != 0 && known != prefix {
+		return false
+	}
+	v.blocks.copies[at]++
+	if known == 0 && prefix != 0 { // an orphan whose parent has come
+		v.blocks.prefixes[at] = prefix
+		v.added = append(v.added, prefix)
+	}
+	return true
+}
+
+// remove takes away one copy of each block. Descendants stay: a claim counts an unbroken chain only.
+func (v *view) remove(e *Event) Word {
+	if !v.counts(&e.Place) {
+		return Certified
+	}
+	v.added = v.added[:0]
+	defer func() { v.lane.remove(v.bit, v.added) }()
+	for _, hash := range e.Hashes {
+		at, ok := v.blocks.find(hash)
+		if !ok {
+			if v.complete {
+				return Corrupt // the event that stored it was lost
+			}
+			continue
+		}
+		if v.blocks.copies[at]--; v.blocks.copies[at] == 0 {
+			v.added = append(v.added, v.blocks.prefixes[at])
+			v.blocks.delete(at)
+		}
+	}
+	return Certified
+}
+
+// quiet says whether nothing was heard of the rank for too long.
+func (v *view) quiet(now time.Time, maxAge time.Duration) bool {
+	return now.UnixNano()-v.seen.Load() > int64(maxAge)
+}
