@@ -1,5 +1,193 @@
 package workers
 
-import "context"
+import (
+	"context"
+	"errors"
+	"io"
+	"time"
 
-func (w *worker) followEvents(ctx context.Context) {}
+	"leeway/routing/prefix"
+	"leeway/workers/engine"
+)
+
+const (
+	eventBackoff    = 100 * time.Millisecond
+	eventBackoffMax = 5 * time.Second
+	// eventReask is the pause before a worker without events is asked again: it may have been started anew with them.
+	eventReask = time.Minute
+)
+
+// follower keeps a worker's KV-event stream open for a session and feeds what it says to the prefix index and the
+// router. One goroutine runs it, so that batches are applied in the order in which they came.
+type follower struct {
+	worker  *worker
+	feed    *prefix.Feed
+	backoff time.Duration
+	resume  bool // the worker has not yet refused a cursor
+	again   bool // this is not the session's first subscription
+}
+
+func (w *worker) followEvents(ctx context.Context) {
+	f := &follower{worker: w, feed: w.pool.router.Feed(w.spec.URL), backoff: eventBackoff, resume: true}
+	defer f.feed.Disconnected()
+	for sleep(ctx, f.follow(ctx)) {
+	}
+}
+
+// follow holds one subscription until it ends and returns how long to wait before the next.
+func (f *follower) follow(ctx context.Context) time.Duration {
+	start, err := f.cursor(ctx)
+	if err == nil {
+		err = f.receive(ctx, start)
+	}
+	if ctx.Err() != nil {
+		return 0
+	}
+	f.feed.Disconnected()
+	f.worker.gauges.eventsEnded(err)
+	switch {
+	case errors.Is(err, errResume):
+		return 0
+	case errors.Is(err, engine.ErrUnsupported):
+		f.worker.gauges.eventsUnavailable(true)
+		f.feed.Drop(prefix.Unsupported)
+		return eventReask
+	case errors.Is(err, engine.ErrOutOfRange) && start != 0:
+		f.worker.gauges.resynced("out_of_range")
+		f.resume = false
+		f.feed.NoResume()
+		return 0
+	case errors.Is(err, engine.ErrDataLoss), errors.Is(err, engine.ErrOutOfRange):
+		f.worker.gauges.resynced("data_loss")
+		f.feed.Drop(prefix.Gap)
+	default:
+		f.worker.log.Debug().Err(err).Msg("KV-event stream ended")
+		f.worker.doubt(err)
+	}
+	wait := f.backoff
+	f.backoff = min(2*f.backoff, eventBackoffMax)
+	return wait
+}
+
+// cursor says where to subscribe: after the last batch that was applied, if the process is still the one that sent
+// it and keeps a history; else from now. A stream of several ranks can be resumed for the first alone; the others
+// see a gap or a repetition and judge it themselves.
+func (f *follower) cursor(ctx context.Context) (uint64, error) {
+	if !f.again {
+		f.again = true
+	} else if err := f.worker.recognise(ctx); err != nil {
+		return 0, err
+	}
+	sequence, ok := f.feed.Cursor(0)
+	if !ok || !f.resume {
+		return 0, nil
+	}
+	return sequence, nil
+}
+
+// What ends a subscription from our side.
+var (
+	errResume      = errors.New("batches are missing")
+	errResubscribe = errors.New("the stream may be a dead engine's")
+)
+
+func (f *follower) receive(ctx context.Context, start uint64) error {
+	ctx, cancel := context.WithCancel(ctx)
+	defer cancel()
+	stream, err := f.worker.currentClient().Events(ctx, start)
+	if err != nil {
+		return err
+	}
+	f.feed.Subscribed()
+	f.worker.gauges.subscribed()
+	for {
+		b, err := stream.Recv()
+		if err == io.EOF {
+			return &engine.Error{Code: engine.Unavailable, Message: "the KV-event stream ended", Cause: io.EOF}
+		}
+		if err != nil {
+			return err
+		}
+		if err := f.take(b, time.Now()); err != nil {
+			return err
+		}
+	}
+}
+
+// take applies one batch. Its load record is good whatever becomes of its events.
+func (f *follower) take(b *engine.Batch, received time.Time) error {
+	f.worker.gauges.eventsUnavailable(false)
+	if b.Load != nil {
+		f.worker.takePush(b.Load, received)
+	} else {
+		f.worker.heard()
+	}
+	verdict := f.feed.Apply(received, toPrefix(b))
+	f.worker.gauges.batch(b, verdict, received)
+	switch verdict {
+	case prefix.Resume:
+		return errResume
+	case prefix.Resubscribe:
+		return errResubscribe
+	case prefix.Applied:
+		f.backoff = eventBackoff
+	}
+	return nil
+}
+
+// recognise asks whether the process is still the one it was, and says so to the index where it is not.
+func (w *worker) recognise(ctx context.Context) error {
+	ctx, cancel := context.WithTimeout(ctx, seconds(w.pool.cfg.HealthTimeout))
+	defer cancel()
+	return w.refresh(ctx, w.currentClient())
+}
+
+// toPrefix translates a batch into the words of the index.
+func toPrefix(b *engine.Batch) *prefix.Batch {
+	out := &prefix.Batch{Sequence: b.Sequence, Rank: b.Rank, Sent: b.Sent, LoadOnly: b.LoadOnly}
+	if s := b.Snapshot; s != nil {
+		out.Snapshot = &prefix.Snapshot{Index: s.Index, Count: s.Count, UnknownBefore: s.UnknownBefore}
+	}
+	for i := range b.Events {
+		switch e := &b.Events[i]; {
+		case e.Stored != nil:
+			out.Events = append(out.Events, storedEvent(e.Stored))
+		case e.Removed != nil:
+			out.Events = append(out.Events, prefix.Event{Kind: prefix.Removed, Place: place(&e.Removed.Place), Hashes: e.Removed.Hashes})
+		case e.Cleared != nil:
+			out.Events = append(out.Events, prefix.Event{Kind: prefix.Cleared, Place: prefix.Place{Owner: e.Cleared.Ownership}})
+		}
+	}
+	return out
+}
+
+func storedEvent(s *engine.Stored) prefix.Event {
+	e := prefix.Event{
+		Kind: prefix.Stored, Place: place(&s.Place), Foreign: s.LoRAName != "" || s.CacheSalt != "",
+		Blocks: make([]prefix.Block, len(s.Blocks)),
+	}
+	if s.Parent != nil {
+		e.Parent, e.HasParent = *s.Parent, true
+	}
+	for i := range s.Blocks {
+		b := &s.Blocks[i]
+		e.Blocks[i] = prefix.Block{Hash: b.Hash, Tokens: b.Tokens, Size: b.Size, Foreign: b.LoRAID != nil || b.ExtraKeys}
+		if b.Level != nil {
+			e.Blocks[i].Level = *b.Level
+		}
+	}
+	return e
+}
+
+func place(p *engine.Place) prefix.Place {
+	out := prefix.Place{
+		Tier: prefix.Tier(p.Tier), Medium: p.Medium, Group: -1, GroupKind: p.GroupKind, Remote: p.Remote, Owner: p.Ownership,
+	}
+	if p.Group != nil {
+		out.Group = int64(*p.Group)
+	}
+	if out.Tier == prefix.TierUnsaid && p.Level != nil { // levels count from the device outwards, as tiers do
+		out.Tier = prefix.Device + prefix.Tier(min(max(*p.Level, 0), 3))
+	}
+	return out
+}

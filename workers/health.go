@@ -5,6 +5,7 @@ import (
 	"errors"
 	"time"
 
+	"leeway/routing/prefix"
 	"leeway/workers/engine"
 )
 
@@ -46,16 +47,26 @@ func (w *worker) watch(ctx context.Context) {
 		if failures++; failing.IsZero() {
 			failing = time.Now()
 		}
-		silent := isTransport(err) && time.Since(failing) >= patience
-		if silent || failures >= w.pool.cfg.FailureThreshold && !isTransport(err) {
+		if w.isLost(err, failures, time.Since(failing)) {
 			w.lose(err)
 			return
 		}
 		// An overloaded engine answers a probe late, and asking it more often makes it no better.
-		if wait = interval; !errors.Is(err, context.DeadlineExceeded) && codeOf(err) != engine.DeadlineExceeded {
+		if wait = interval; !isLate(err) {
 			wait = min(recheck, interval)
 		}
 	}
+}
+
+// isLost judges a failed probe: a lost connection by its time, anything else by how often it came.
+func (w *worker) isLost(err error, failures int, lasting time.Duration) bool {
+	switch {
+	case errors.Is(err, errRanks):
+		return true
+	case isTransport(err):
+		return lasting >= patience
+	}
+	return failures >= w.pool.cfg.FailureThreshold
 }
 
 // probe asks for health, and whether the process is still the same one.
@@ -67,10 +78,15 @@ func (w *worker) probe(ctx context.Context) error {
 	err := client.Health(ctx)
 	w.gauges.probed(err == nil)
 	if err != nil {
+		if isUnwell(err) { // its streams may stay open, and nothing that they say is to be believed
+			w.pool.router.Feed(w.spec.URL).Drop(prefix.Unhealthy)
+		}
 		return err
 	}
 	return w.refresh(ctx, client)
 }
+
+var errRanks = errors.New("the number of ranks behind the address has changed")
 
 // refresh asks the worker anew what it is, and publishes a change.
 func (w *worker) refresh(ctx context.Context, client engine.Client) error {
@@ -83,8 +99,13 @@ func (w *worker) refresh(ctx context.Context, client engine.Client) error {
 	restarted := w.learn(info, asked)
 	if restarted {
 		w.log.Warn().Msg("worker restarted")
+		w.gauges.resynced("publisher_restart")
+		w.pool.router.Feed(w.spec.URL).Drop(prefix.Restart)
 	}
-	if restarted || before.Model != w.model(info) || before.Info.Ranks != info.Ranks {
+	switch {
+	case before.Info.Ranks != info.Ranks:
+		return errRanks
+	case restarted || w.status().Model != before.Model:
 		w.pool.publish()
 	}
 	return nil
@@ -135,6 +156,15 @@ func (w *worker) doubt(err error) {
 func isTransport(err error) bool {
 	var e *engine.Error
 	return errors.As(err, &e) && e.Transport
+}
+
+// isUnwell says whether a failed probe was an answer, rather than a lost connection or a silence.
+func isUnwell(err error) bool {
+	return !isTransport(err) && !isLate(err)
+}
+
+func isLate(err error) bool {
+	return errors.Is(err, context.DeadlineExceeded) || codeOf(err) == engine.DeadlineExceeded
 }
 
 func codeOf(err error) engine.Code {

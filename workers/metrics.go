@@ -1,9 +1,14 @@
 package workers
 
 import (
+	"errors"
 	"fmt"
+	"time"
 
 	"github.com/VictoriaMetrics/metrics"
+
+	"leeway/routing/prefix"
+	"leeway/workers/engine"
 )
 
 // gauges are the series of one worker. Names and labels are SMG's where SMG has them.
@@ -12,6 +17,8 @@ type gauges struct {
 	health   *metrics.Gauge
 	active   *metrics.Gauge
 	requests *metrics.Counter
+	noEvents *metrics.Gauge
+	lag      *metrics.Gauge
 }
 
 func newGauges(worker string) *gauges {
@@ -20,6 +27,8 @@ func newGauges(worker string) *gauges {
 		health:   metrics.GetOrCreateGauge(series("smg_worker_health", "worker", worker), nil),
 		active:   metrics.GetOrCreateGauge(series("smg_worker_requests_active", "worker", worker), nil),
 		requests: metrics.GetOrCreateCounter(series("leeway_worker_requests_total", "worker", worker)),
+		noEvents: metrics.GetOrCreateGauge(series("smg_kv_events_unavailable", "worker", worker), nil),
+		lag:      metrics.GetOrCreateGauge(series("smg_kv_event_lag_seconds", "worker", worker), nil),
 	}
 }
 
@@ -73,4 +82,45 @@ func (g *gauges) failed(kind string) {
 func (g *gauges) remove() {
 	g.health.Set(-1)
 	g.active.Set(0)
+}
+
+func (g *gauges) subscribed() { count("smg_kv_event_subscriptions_total", "worker", g.worker) }
+
+// eventsEnded counts why a KV-event stream ended, by the code's number: a closed set.
+func (g *gauges) eventsEnded(err error) {
+	if !errors.Is(err, errResume) {
+		count("smg_kv_event_stream_errors_total", "worker", g.worker, "error", fmt.Sprint(uint32(codeOf(err))))
+	}
+}
+
+func (g *gauges) eventsUnavailable(yes bool) {
+	value := 0.0
+	if yes {
+		value = 1
+	}
+	g.noEvents.Set(value)
+}
+
+func (g *gauges) resynced(reason string) {
+	count("smg_kv_event_resyncs_total", "worker", g.worker, "reason", reason)
+}
+
+// batch counts what became of a batch.
+func (g *gauges) batch(b *engine.Batch, verdict prefix.Verdict, received time.Time) {
+	disposition := "stale"
+	switch {
+	case b.LoadOnly:
+		disposition = "load_only"
+	case b.Snapshot != nil:
+		disposition = "snapshot"
+	case verdict == prefix.Applied:
+		disposition = "applied"
+	case verdict == prefix.Resume:
+		count("smg_kv_event_gaps_total", "worker", g.worker, "outcome", "replay_requested")
+		return
+	}
+	count("smg_kv_event_batches_total", "worker", g.worker, "disposition", disposition)
+	if !b.Sent.IsZero() {
+		g.lag.Set(received.Sub(b.Sent).Seconds())
+	}
 }

@@ -123,6 +123,16 @@ func (p *Pool) Remove(id string) (Status, error) {
 	return w.status(), nil
 }
 
+// update changes what was asked of a worker, but for its address.
+func (p *Pool) update(spec Spec) {
+	if w := p.find(spec.URL); w != nil {
+		w.mu.Lock()
+		w.spec.Model, w.spec.Role = spec.Model, spec.Role
+		w.mu.Unlock()
+		p.publish()
+	}
+}
+
 // Workers returns what is known of each worker, in the order in which they joined.
 func (p *Pool) Workers() []Status {
 	p.mu.Lock()
