@@ -80,6 +80,9 @@ func (s *Stream) Recv(d *engine.Delta) error {
 	case err == io.EOF:
 		return s.failure("the stream ended before the answer did")
 	case err != nil:
+		if !isTransport(err) { // the worker ended it: there is nothing left to stop
+			s.state.CompareAndSwap(running, complete)
+		}
 		s.worker.fail(err)
 		return err
 	case d.Index >= len(s.ended):

@@ -1,0 +1,82 @@
+package workers
+
+import (
+	"context"
+	"crypto/rand"
+	"errors"
+	"fmt"
+	"time"
+
+	"leeway/workers/engine"
+)
+
+// Tokenizer fetches the zip archive of a model's tokenizer files from the first ready worker that has them.
+func (p *Pool) Tokenizer(ctx context.Context, model string) ([]byte, error) {
+	var failures []error
+	for _, s := range p.Workers() {
+		if s.Model != model || s.State != Ready {
+			continue
+		}
+		archive, err := p.find(s.Spec.URL).currentClient().Tokenizer(ctx)
+		if err == nil {
+			return archive, nil
+		}
+		failures = append(failures, fmt.Errorf("%s: %w", s.Spec.URL, err))
+	}
+	if len(failures) == 0 {
+		return nil, fmt.Errorf("%w: none serves the model %q", ErrNotReady, model)
+	}
+	return nil, errors.Join(failures...)
+}
+
+// Embed returns the embedding of a prompt by a target of the fleet.
+func (p *Pool) Embed(ctx context.Context, id string, tokens []uint32) (engine.Embedding, error) {
+	t, ok := (*p.targets.Load())[id]
+	if !ok {
+		return engine.Embedding{}, fmt.Errorf("%w: %s", ErrUnknownWorker, id)
+	}
+	client, err := t.worker.begin()
+	if err != nil {
+		return engine.Embedding{}, err
+	}
+	defer t.worker.end()
+	embedding, err := client.Embed(ctx, "leeway-"+rand.Text(), tokens)
+	if err != nil {
+		t.worker.fail(err)
+	}
+	return embedding, err
+}
+
+// Flush empties a worker's KV cache, and at once what the gateway believes of it: the engine's own word may come
+// with the next request only.
+func (p *Pool) Flush(ctx context.Context, id string, timeout time.Duration) error {
+	w, client, err := p.ready(id)
+	if err != nil {
+		return err
+	}
+	err = client.Flush(ctx, timeout)
+	p.router.Feed(w.spec.URL).Flush() // a call that failed may have had its effect
+	return err
+}
+
+// Loads asks a worker for its load, past all samples.
+func (p *Pool) Loads(ctx context.Context, id string) (engine.Load, error) {
+	_, client, err := p.ready(id)
+	if err != nil {
+		return engine.Load{}, err
+	}
+	ctx, cancel := context.WithTimeout(ctx, loadDeadline)
+	defer cancel()
+	return client.Loads(ctx)
+}
+
+func (p *Pool) ready(id string) (*worker, engine.Client, error) {
+	w := p.find(id)
+	if w == nil {
+		return nil, nil, fmt.Errorf("%w: %s", ErrUnknownWorker, id)
+	}
+	if client := w.currentClient(); client != nil && w.currentState() == Ready {
+		return w, client, nil
+	}
+	return nil, nil, fmt.Errorf("%w: %s", ErrNotReady, id)
+}

@@ -1,0 +1,214 @@
+package workers
+
+import (
+	"archive/zip"
+	"bytes"
+	"errors"
+	"os"
+	"path/filepath"
+	"testing"
+	"time"
+
+	"leeway/routing"
+	"leeway/workers/engine"
+	"leeway/workers/sim"
+)
+
+func pick(r *routing.Router, model string) (string, error) {
+	lease, err := r.Pick(time.Now(), routing.Request{Model: model, Tokens: prompt(10)})
+	if err != nil {
+		return "", err
+	}
+	defer lease.Release()
+	return lease.Target().ID, nil
+}
+
+func TestTheDialectIsFoundByProbing(t *testing.T) {
+	eachDialect(t, func(t *testing.T, dialect string) {
+		pool, router, w := readyPool(t, sim.Options{Dialect: dialect, Model: "m-" + dialect})
+		s, _ := pool.Worker(w.URL())
+		if string(s.Dialect) != dialect || s.Model != "m-"+dialect || s.Info.Ranks != 1 || s.Info.ContextLength != 32768 {
+			t.Errorf("got %+v", s)
+		}
+		if id, err := pick(router, "m-"+dialect); err != nil || id != w.URL() {
+			t.Errorf("picked %q, %v", id, err)
+		}
+	})
+}
+
+func TestAWrongHintIsCorrected(t *testing.T) {
+	w := startSim(t, sim.Options{Dialect: "tokenspeed"})
+	pool, _ := startPool(t, quick(w.URL()+"?runtime=vllm&model=other"))
+	waitState(t, pool, w.URL(), Ready)
+	if s, _ := pool.Worker(w.URL()); s.Dialect != engine.TokenSpeed || s.Model != "other" {
+		t.Errorf("got %s, %s", s.Dialect, s.Model)
+	}
+}
+
+// cases E7, E8
+func TestAWorkerThatIsDownAtTheStartJoinsWhenItComes(t *testing.T) {
+	w := startSim(t, sim.Options{})
+	w.Kill()
+	pool, router := startPool(t, quick(w.URL()))
+	eventually(t, func() bool { s, _ := pool.Worker(w.URL()); return s.Problem != "" }, "a reason")
+	if _, err := pick(router, "demo"); !errors.Is(err, routing.ErrNoTarget) {
+		t.Errorf("picked: %v", err)
+	}
+	if err := w.Start(); err != nil {
+		t.Fatal(err)
+	}
+	came := time.Now()
+	waitState(t, pool, w.URL(), Ready)
+	if took := time.Since(came); took > 600*time.Millisecond {
+		t.Errorf("it took %v, two probe intervals are 600 ms", took)
+	}
+}
+
+func TestAKilledWorkerLeavesTheFleetAndComesBack(t *testing.T) {
+	pool, router, w := readyPool(t, sim.Options{})
+	w.Kill()
+	died := time.Now()
+	waitState(t, pool, w.URL(), NotReady)
+	if took := time.Since(died); took < patience-200*time.Millisecond || took > patience+2*time.Second {
+		t.Errorf("out of selection after %v", took)
+	}
+	if _, err := pick(router, "demo"); !errors.Is(err, routing.ErrNoHealthy) {
+		t.Errorf("picked: %v", err)
+	}
+	if err := w.Start(); err != nil {
+		t.Fatal(err)
+	}
+	waitState(t, pool, w.URL(), Ready)
+}
+
+// case H3
+func TestADeadEngineBehindALivingProcessIsLost(t *testing.T) {
+	pool, _, w := readyPool(t, sim.Options{})
+	w.KillCore()
+	waitState(t, pool, w.URL(), NotReady)
+	if err := w.Restart(false); err != nil {
+		t.Fatal(err)
+	}
+	waitState(t, pool, w.URL(), Ready)
+}
+
+// case D10
+func TestARemovedWorkerFinishesItsAnswersAndGetsNoMore(t *testing.T) {
+	pool, router, w := readyPool(t, sim.Options{Canned: true, TokenInterval: 5 * time.Millisecond})
+	s, err := pool.Generate(t.Context(), w.URL(), request(10))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer s.Close()
+	status, _ := pool.Worker(w.URL())
+	if gone, err := pool.Remove(status.ID); err != nil || gone.State != Draining {
+		t.Fatalf("got %+v, %v", gone, err)
+	}
+	if _, err := pick(router, "demo"); !errors.Is(err, routing.ErrNoTarget) {
+		t.Errorf("picked: %v", err)
+	}
+	if _, err := pool.Generate(t.Context(), w.URL(), request(10)); !errors.Is(err, ErrUnknownWorker) {
+		t.Errorf("a removed worker took a request: %v", err)
+	}
+	if got, err := collect(s); err != nil || len(got.tokens[0]) != 20 {
+		t.Errorf("the running answer: %d tokens, %v", len(got.tokens[0]), err)
+	}
+}
+
+func TestWorkersComeAndGoAtRunTime(t *testing.T) {
+	pool, _ := startPool(t, quick())
+	w := startSim(t, sim.Options{})
+	for range 2 {
+		changed := pool.Changed()
+		if _, err := pool.Add(Spec{URL: w.URL()}); err != nil {
+			t.Fatal(err)
+		}
+		<-changed
+		if _, err := pool.Add(Spec{URL: w.URL()}); !errors.Is(err, ErrWorkerExists) {
+			t.Errorf("added twice: %v", err)
+		}
+		waitState(t, pool, w.URL(), Ready)
+		if _, err := pool.Remove(w.URL()); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if _, err := pool.Remove(w.URL()); !errors.Is(err, ErrUnknownWorker) {
+		t.Errorf("removed twice: %v", err)
+	}
+	if n := len(pool.Workers()); n != 0 {
+		t.Errorf("%d workers left", n)
+	}
+}
+
+func TestEachRankIsATargetWhereRanksAreChosen(t *testing.T) {
+	eachDialect(t, func(t *testing.T, dialect string) {
+		w := startSim(t, sim.Options{Dialect: dialect, Ranks: 2, Speed: 20})
+		cfg := quick(w.URL())
+		cfg.DPAware = true
+		pool, _ := startPool(t, cfg)
+		waitState(t, pool, w.URL(), Ready)
+		for rank := range 2 {
+			s, err := pool.Generate(t.Context(), rankID(w.URL(), int32(rank)), request(20))
+			if err != nil {
+				t.Fatal(err)
+			}
+			if _, err := collect(s); err != nil {
+				t.Error(err)
+			}
+			s.Close()
+		}
+		for i, r := range w.Requests() {
+			if r.Request.Rank == nil || int(*r.Request.Rank) != i {
+				t.Errorf("request %d went to rank %v", i, r.Request.Rank)
+			}
+		}
+	})
+}
+
+func TestTheTokenizerComesFromTheWorker(t *testing.T) {
+	eachDialect(t, func(t *testing.T, dialect string) {
+		dir := t.TempDir()
+		if err := os.WriteFile(filepath.Join(dir, "tokenizer.json"), []byte("{}"), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		pool, _, _ := readyPool(t, sim.Options{Dialect: dialect, TokenizerPath: dir})
+		archive, err := pool.Tokenizer(t.Context(), "demo")
+		if err != nil {
+			t.Fatal(err)
+		}
+		files, err := zip.NewReader(bytes.NewReader(archive), int64(len(archive)))
+		if err != nil {
+			t.Fatal(err)
+		}
+		if _, err := files.Open("tokenizer.json"); err != nil {
+			t.Error(err)
+		}
+		if _, err := pool.Tokenizer(t.Context(), "another"); !errors.Is(err, ErrNotReady) {
+			t.Errorf("a model that nobody serves: %v", err)
+		}
+	})
+}
+
+func TestConfigNamesWhatIsWrong(t *testing.T) {
+	for text, change := range map[string]func(*Config){
+		"worker_urls":             func(c *Config) { c.URLs = []string{"http://x:1"} },
+		"nothing may stand":       func(c *Config) { c.URLs = []string{"grpc://x:1/path"} },
+		"stands in the list":      func(c *Config) { c.URLs = []string{"grpc://x:1", "grpc://x:1/"} },
+		"not one of runtime":      func(c *Config) { c.URLs = []string{"grpc://x:1?speed=2"} },
+		"rank":                    func(c *Config) { c.URLs = []string{"grpc://x:1@0"} },
+		"host and port":           func(c *Config) { c.URLs = []string{"grpc://x"} },
+		"backend":                 func(c *Config) { c.Backend = "trtllm" },
+		"load_monitor_interval":   func(c *Config) { c.LoadInterval = 0 },
+		"health_check_timeout":    func(c *Config) { c.HealthTimeout = -1 },
+		"health_failure_threshol": func(c *Config) { c.FailureThreshold = 0 },
+	} {
+		cfg := DefaultConfig()
+		change(&cfg)
+		if err := cfg.Validate(); err == nil || !bytes.Contains([]byte(err.Error()), []byte(text)) {
+			t.Errorf("%s: got %v", text, err)
+		}
+	}
+	if err := DefaultConfig().Validate(); err != nil {
+		t.Error(err)
+	}
+}
