@@ -30,6 +30,14 @@ type Job struct {
 func (j *Job) known() int     { return j.Prompt + j.generated }
 func (j *Job) decoding() bool { return j.generated > 0 && j.computed == j.known()-1 }
 
+// advance is the number of tokens whose KV n steps compute.
+func (j *Job) advance(n int) int {
+	if j.chunk > 0 && j.decoding() {
+		return n
+	}
+	return j.chunk
+}
+
 // Output is what an engine did. Its slices are reused: Reset it between uses.
 type Output struct {
 	Admitted []*Job
@@ -69,7 +77,8 @@ type EngineOptions struct {
 	Budget     int // tokens a step, 8192
 	MaxRunning int // sequences, 256
 	// Leap computes stretches in which every sequence decodes in closed form. Tokens then come in groups, and the
-	// blocks that they fill become findable at the end of a stretch or the next Advance; every time is the same.
+	// blocks that they fill become findable at the end of a stretch or the next Advance. Every time is the same as
+	// without, unless two answers in one stretch are equal, block by block.
 	Leap bool
 }
 

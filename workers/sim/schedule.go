@@ -124,9 +124,10 @@ func (e *Engine) match(j *Job) (blocks, idle int) {
 }
 
 // stretch is the number of steps that can be computed at once: up to the first end of a job, as long as memory is
-// sure to suffice. Waiting jobs do not shorten it: they did not fit, and decoding frees nothing.
+// sure to suffice. A job that waits for memory allows none, since a block stored meanwhile may be one of its own.
 func (e *Engine) stretch() int {
-	if !e.o.Leap || e.work.prefill > 0 || e.work.decoding != len(e.running) {
+	forMemory := len(e.waiting) > 0 && len(e.running) < e.o.MaxRunning
+	if !e.o.Leap || forMemory || e.work.prefill > 0 || e.work.decoding != len(e.running) {
 		return 1
 	}
 	n := e.running[0].Output - e.running[0].generated
@@ -147,6 +148,9 @@ func (e *Engine) stretch() int {
 
 // finish ends n steps: KV is there, full blocks become findable, jobs get tokens and some are done.
 func (e *Engine) finish(n int, out *Output) {
+	for _, j := range e.running { // all before any ends: nobody gets the blocks of one that is only now done
+		e.reserve(j, j.advance(n), out)
+	}
 	generated := 0
 	alive := e.running[:0]
 	for _, j := range e.running {
@@ -170,14 +174,10 @@ func (e *Engine) finish(n int, out *Output) {
 
 // compute gives j what n steps compute and returns the tokens that it got.
 func (e *Engine) compute(j *Job, n int, out *Output) (tokens int) {
-	if j.chunk == 0 {
+	advance := j.advance(n)
+	if advance == 0 {
 		return 0
 	}
-	advance := j.chunk
-	if j.decoding() {
-		advance = n
-	}
-	e.reserve(j, advance, out) // the first step's blocks are there since begin
 	j.computed += advance
 	if j.computed >= j.known() && j.generated < j.Output {
 		tokens = j.computed - j.known() + 1
