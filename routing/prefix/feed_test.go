@@ -1,11 +1,15 @@
 package prefix
 
 import (
+	"fmt"
 	"math/rand/v2"
+	"testing"
 	"time"
 )
 
 var t0 = time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC)
+
+const maxAge = 30 * time.Second
 
 func random(seed uint64, n int) []uint32 {
 	source := rand.New(rand.NewPCG(seed, 1))
@@ -23,4 +27,215 @@ func run(first int64, tokens []uint32, size int) Event {
 		e.Blocks = append(e.Blocks, Block{Hash: first + int64(len(e.Blocks)), Tokens: tokens[i : i+size], Size: size})
 	}
 	return e
+}
+
+func removed(hashes ...int64) Event {
+	return Event{Kind: Removed, Place: Place{Group: -1}, Hashes: hashes}
+}
+
+var cleared = Event{Kind: Cleared, Place: Place{Group: -1}}
+
+// worker is one feed under test, with a prompt of ten blocks of four tokens.
+type worker struct {
+	t      *testing.T
+	feed   *Feed
+	prompt []uint32
+	now    time.Time
+}
+
+func newWorker(t *testing.T) *worker {
+	ix := NewIndex(Config{Bytes: 1 << 30, MaxAge: maxAge})
+	return &worker{t: t, feed: ix.Feed("w"), prompt: random(9, 41), now: t0}
+}
+
+// whole is the event that stores all of the prompt's blocks, as hashes 0 to 9.
+func (w *worker) whole() Event { return run(0, w.prompt, 4) }
+
+// batch applies events under a number and wants a verdict.
+func (w *worker) batch(sequence uint64, want Verdict, events ...Event) {
+	w.t.Helper()
+	if got := w.feed.Apply(w.now, &Batch{Sequence: sequence, Events: events}); got != want {
+		w.t.Fatalf("batch %d: verdict %d, want %d", sequence, got, want)
+	}
+}
+
+func (w *worker) heartbeat(sequence uint64) {
+	w.feed.Apply(w.now, &Batch{Sequence: sequence, LoadOnly: true})
+}
+
+func (w *worker) claim() Claim {
+	var q Query
+	q.Ask(w.now, w.prompt, []Source{{Feed: w.feed, Rank: -1}})
+	return q.Claims[0]
+}
+
+// wants checks the claim: a word, and how many blocks.
+func (w *worker) wants(word Word, blocks int) {
+	w.t.Helper()
+	if c := w.claim(); c.Word != word || c.Tokens != 4*blocks {
+		w.t.Fatalf("claims %d tokens, %s; want %d blocks, %s", c.Tokens, c.Word, blocks, word)
+	}
+}
+
+func (w *worker) lost(word Word, times uint64) {
+	w.t.Helper()
+	if got := w.feed.losses[word].Load(); got != times {
+		w.t.Fatalf("lost %d times for %s, want %d", got, word, times)
+	}
+}
+
+func TestAFreshStreamIsBasedOnItsFirstBatchWhateverItsNumber(t *testing.T) { // row 1, cases H5 and D22
+	for _, first := range []uint64{0, 1, 40} {
+		w := newWorker(t)
+		w.wants(Warming, 0)
+		w.heartbeat(first)
+		w.heartbeat(0)
+		w.wants(Warming, 0)
+		w.batch(first, Applied, cleared, w.whole())
+		w.wants(Certified, 10)
+		w.batch(first+1, Applied, removed(9))
+		w.wants(Certified, 9)
+	}
+}
+
+func TestAClaimIsAtMostThePromptLessItsLastToken(t *testing.T) {
+	w := newWorker(t)
+	w.batch(1, Applied, w.whole())
+	w.prompt = w.prompt[:40]
+	w.wants(Certified, 9)
+	w.prompt = w.prompt[:3] // case D21
+	w.wants(Certified, 0)
+}
+
+func TestAClaimIsAnUnbrokenChainFromTheRoot(t *testing.T) { // row 5
+	w := newWorker(t)
+	w.batch(1, Applied, w.whole())
+	w.batch(2, Applied, removed(4))
+	w.wants(Certified, 4)
+	w.batch(3, Applied, removed(0))
+	w.wants(Certified, 0)
+	again := w.whole()
+	again.Blocks = again.Blocks[:1]
+	w.batch(4, Applied, again)
+	w.wants(Certified, 4)
+	again = w.whole()
+	again.Parent, again.HasParent, again.Blocks = 3, true, again.Blocks[4:5]
+	w.batch(5, Applied, again)
+	w.wants(Certified, 10)
+}
+
+func TestAnUnknownParentIsNoRoot(t *testing.T) { // row 4
+	w := newWorker(t)
+	orphans := w.whole()
+	orphans.Parent, orphans.HasParent = 77, true
+	w.batch(1, Applied, orphans)
+	w.wants(Certified, 0)
+	w.batch(2, Applied, w.whole()) // stored once more, with its place
+	w.wants(Certified, 10)
+	w.batch(3, Applied, removed(0, 1, 2, 3, 4, 5, 6, 7, 8, 9))
+	w.wants(Certified, 10)
+}
+
+func TestCopiesAreCounted(t *testing.T) { // row 6
+	w := newWorker(t)
+	w.batch(1, Applied, cleared, w.whole(), w.whole())
+	w.batch(2, Applied, removed(3))
+	w.wants(Certified, 10)
+	w.batch(3, Applied, removed(3))
+	w.wants(Certified, 3)
+	w.batch(4, Applied, removed(3)) // once too often, and the view is complete
+	w.wants(Corrupt, 0)
+	w.batch(5, Applied, w.whole())
+	w.wants(Certified, 10)
+	w.lost(Corrupt, 1)
+}
+
+func TestABatchSentTwiceCountsOnce(t *testing.T) { // case D7
+	w := newWorker(t)
+	w.batch(1, Applied, w.whole())
+	w.batch(1, Heard, w.whole())
+	w.batch(2, Applied, removed(0))
+	w.wants(Certified, 0)
+}
+
+func TestContradictionsEndTheCertificate(t *testing.T) { // row 7, case D4
+	short := Event{Kind: Stored, Place: Place{Group: -1}, Blocks: []Block{{Hash: 50, Tokens: []uint32{1, 2, 3}, Size: 4}}}
+	empty := Event{Kind: Stored, Place: Place{Group: -1}, Blocks: []Block{{Hash: 50, Size: 4}}}
+	for _, c := range []struct {
+		name  string
+		event Event
+		want  Word
+	}{
+		{"a hash stored with other tokens", run(0, random(3, 4), 4), Corrupt},
+		{"a block with too few tokens", short, Corrupt},
+		{"a block without tokens", empty, Corrupt},
+		{"a second block size", run(50, random(3, 8), 8), BlockSize},
+	} {
+		w := newWorker(t)
+		w.batch(1, Applied, w.whole())
+		w.batch(2, Applied, c.event)
+		if got := w.claim(); got.Word != c.want || got.Tokens != 0 {
+			t.Errorf("%s: %s with %d tokens, want %s", c.name, got.Word, got.Tokens, c.want)
+		}
+		w.batch(3, Applied, w.whole())
+		w.wants(Certified, 10)
+	}
+}
+
+func TestOnlyTheEnginesOwnDeviceCopiesOfPlainBlocksCount(t *testing.T) { // row 9, cases D5, D6, D19
+	for name, change := range map[string]func(*Event){
+		"host tier":        func(e *Event) { e.Tier = Host },
+		"external tier":    func(e *Event) { e.Tier = External },
+		"medium":           func(e *Event) { e.Medium = "CPU" },
+		"cache level":      func(e *Event) { e.Blocks[0].Level = 1 },
+		"remote":           func(e *Event) { e.Remote = true },
+		"another owner":    func(e *Event) { e.Owner = "kvcr" },
+		"sliding window":   func(e *Event) { e.Group, e.GroupKind = 1, "sliding_window" },
+		"adapter or salt":  func(e *Event) { e.Foreign = true },
+		"image in a block": func(e *Event) { e.Blocks[0].Foreign = true },
+	} {
+		t.Run(name, func(t *testing.T) {
+			w := newWorker(t)
+			e := w.whole()
+			change(&e)
+			w.batch(1, Applied, cleared, e)
+			w.wants(Certified, 0)
+			gone := removed(0, 1, 2, 3, 4, 5, 6, 7, 8, 9)
+			if e.Blocks[0].Level == 0 {
+				gone.Place = e.Place
+				w.batch(2, Applied, gone)
+				w.wants(Certified, 0)
+			}
+		})
+	}
+}
+
+func TestAGroupWithoutAKindIsWhatItWasBefore(t *testing.T) {
+	w := newWorker(t)
+	window := run(100, random(3, 4), 4)
+	window.Group, window.GroupKind = 1, "sliding_window"
+	silent, main := w.whole(), w.whole()
+	silent.Group, main.Group = 1, 0
+	w.batch(1, Applied, window, silent)
+	w.wants(Certified, 0)
+	w.batch(2, Applied, main)
+	w.wants(Certified, 10)
+}
+
+func TestAWorkerKeepsItsOwnBlockSize(t *testing.T) { // row 8, case D4
+	ix := NewIndex(Config{Bytes: 1 << 30, MaxAge: maxAge})
+	tokens := random(5, 65)
+	var sources []Source
+	for _, size := range []int{4, 16, 64} {
+		f := ix.Feed(fmt.Sprint(size))
+		f.Apply(t0, &Batch{Sequence: 1, Events: []Event{run(0, tokens, size)}})
+		sources = append(sources, Source{Feed: f, Rank: -1})
+	}
+	var q Query
+	q.Ask(t0, tokens, sources)
+	for i, c := range q.Claims {
+		if c.Tokens != 64 {
+			t.Errorf("source %d claims %d of 64 tokens (%s)", i, c.Tokens, c.Word)
+		}
+	}
 }

@@ -1,0 +1,241 @@
+package prefix
+
+import (
+	"testing"
+	"time"
+)
+
+func TestAGapIsResumedOnceAndThenAdopted(t *testing.T) { // row 2, case D1
+	w := newWorker(t)
+	w.batch(1, Applied, w.whole())
+	w.batch(5, Resume)
+	w.wants(Gap, 0)
+	if cursor, ok := w.feed.Cursor(0); !ok || cursor != 1 {
+		t.Fatalf("cursor %d, %v", cursor, ok)
+	}
+	w.feed.Disconnected()
+	w.feed.Subscribed()
+	w.batch(2, Applied, removed(9)) // the history had it
+	w.wants(Certified, 9)
+	w.lost(Gap, 0)
+
+	w.batch(7, Resume)
+	w.feed.Disconnected()
+	w.feed.Subscribed()
+	w.batch(8, Applied, run(100, random(3, 4), 4)) // still a gap
+	w.wants(Certified, 0)
+	w.lost(Gap, 1)
+	w.batch(9, Applied, w.whole())
+	w.wants(Certified, 10)
+}
+
+func TestAWorkerWithoutHistoryIsNotAskedForIt(t *testing.T) {
+	w := newWorker(t)
+	w.feed.NoResume()
+	w.batch(1, Applied, w.whole())
+	w.batch(5, Applied, run(100, random(3, 4), 4))
+	w.wants(Certified, 0)
+	w.lost(Gap, 1)
+}
+
+func TestALostStreamSuspendsAndTheNextProvesTheView(t *testing.T) { // row 2a
+	for _, c := range []struct {
+		name   string
+		next   func(*worker)
+		word   Word
+		blocks int
+		lost   Word
+	}{
+		{"the next number", func(w *worker) { w.batch(2, Applied, removed(9)) }, Certified, 9, Certified},
+		{"a heartbeat at the cursor", func(w *worker) { w.heartbeat(1) }, Certified, 10, Certified},
+		{"a heartbeat elsewhere", func(w *worker) { w.heartbeat(2) }, Suspended, 0, Certified},
+		{"a later number", func(w *worker) { w.batch(3, Applied) }, Certified, 0, Reconnect},
+		{"the same number", func(w *worker) { w.batch(1, Applied) }, Certified, 0, Reconnect},
+		{"a lower number", func(w *worker) { w.batch(0, Applied) }, Certified, 0, Restart},
+		{"another process", func(w *worker) { w.feed.Drop(Restart); w.batch(2, Applied) }, Certified, 0, Restart},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			w := newWorker(t)
+			w.batch(1, Applied, w.whole())
+			w.feed.Disconnected()
+			w.wants(Suspended, 0)
+			w.feed.Subscribed()
+			c.next(w)
+			w.wants(c.word, c.blocks)
+			if c.lost != Certified {
+				w.lost(c.lost, 1)
+			}
+		})
+	}
+}
+
+func TestANewIncarnationOwnsNothing(t *testing.T) { // row 3, case D2
+	for name, number := range map[string]uint64{"from 0": 0, "from 1": 1, "a little lower": 4999} {
+		w := newWorker(t)
+		w.batch(5000, Applied, w.whole())
+		w.batch(number, Applied)
+		if c := w.claim(); c.Word != Certified || c.Tokens != 0 {
+			t.Errorf("%s: %s with %d tokens", name, c.Word, c.Tokens)
+		}
+		w.lost(Restart, 1)
+	}
+	w := newWorker(t)
+	w.batch(5, Applied, w.whole())
+	w.batch(5, Applied, cleared) // a Cleared under a passed number
+	w.wants(Certified, 0)
+	w.lost(Restart, 1)
+}
+
+func TestRanksHaveTheirOwnSequenceAndCertificate(t *testing.T) { // row 10, case D18
+	w := newWorker(t)
+	for rank := range int32(2) {
+		w.feed.Apply(t0, &Batch{Sequence: 1, Rank: rank, Events: []Event{w.whole()}})
+	}
+	w.wants(Ranks, 0)
+	w.feed.Apply(t0, &Batch{Sequence: 0, Rank: 1}) // rank 1 starts anew
+	var q Query
+	q.Ask(t0, w.prompt, []Source{{Feed: w.feed, Rank: 0}, {Feed: w.feed, Rank: 1}, {Feed: w.feed, Rank: 2}})
+	for rank, want := range []int{40, 0, 0} {
+		if q.Claims[rank].Tokens != want {
+			t.Errorf("rank %d claims %d, want %d", rank, q.Claims[rank].Tokens, want)
+		}
+	}
+	if q.Claims[2].Word != Warming {
+		t.Errorf("a rank that was never heard of: %s", q.Claims[2].Word)
+	}
+}
+
+func TestAQuietRankClaimsNothing(t *testing.T) { // row 11, case D23
+	w := newWorker(t)
+	w.batch(1, Applied, w.whole())
+	w.now = t0.Add(maxAge + time.Second)
+	w.wants(Stale, 0)
+	w.heartbeat(2) // not where we are
+	w.wants(Stale, 0)
+	w.heartbeat(1)
+	w.wants(Certified, 10)
+}
+
+func TestAWorkerWithoutEventsSaysSo(t *testing.T) { // row 12, case D11
+	w := newWorker(t)
+	w.feed.Drop(Unsupported)
+	w.wants(Unsupported, 0)
+	w.feed.Subscribed()
+	w.batch(1, Applied, w.whole())
+	w.wants(Certified, 10)
+}
+
+func TestClearedAndFlushedViewsAreEmptyAtOnce(t *testing.T) { // row 13, cases D9 and H4
+	w := newWorker(t)
+	w.batch(1, Applied, w.whole())
+	claim := w.claim()
+	w.feed.Flush()
+	if claim.Holds() {
+		t.Error("a claim outlived the flush")
+	}
+	w.wants(Certified, 0)
+	w.batch(2, Applied, removed(3), cleared, w.whole()) // what the engine says of it later
+	w.wants(Certified, 10)
+	w.batch(3, Applied, cleared)
+	w.wants(Certified, 0)
+}
+
+func TestADeadEnginesStreamIsNotBelieved(t *testing.T) { // case H3
+	w := newWorker(t)
+	w.batch(1, Applied, w.whole())
+	w.feed.Drop(Unhealthy)
+	w.wants(Unhealthy, 0)
+	w.batch(2, Resubscribe, w.whole())
+	w.wants(Unhealthy, 0)
+	w.feed.Subscribed()
+	w.wants(Unhealthy, 0)
+	w.batch(1, Applied, w.whole())
+	w.wants(Certified, 10)
+}
+
+func TestASnapshotMakesTheViewComplete(t *testing.T) { // row 2b
+	w := newWorker(t)
+	chunk := func(sequence uint64, index uint32, unknown uint64, events ...Event) {
+		w.feed.Apply(t0, &Batch{Sequence: sequence, Events: events, Snapshot: &Snapshot{Index: index, Count: 2, UnknownBefore: unknown}})
+	}
+	w.batch(1, Applied, run(100, random(3, 4), 4))
+	first, second := w.whole(), w.whole()
+	first.Blocks, second.Blocks = first.Blocks[:5], second.Blocks[5:]
+	second.Parent, second.HasParent = 4, true
+	chunk(7, 0, 0, cleared, first)
+	w.wants(Reconnect, 0)
+	chunk(8, 1, 0, second)
+	w.wants(Certified, 10)
+	w.batch(9, Applied, removed(55)) // complete: this one cannot have been there
+	w.wants(Corrupt, 0)
+
+	chunk(20, 0, 3, cleared, first)
+	chunk(21, 1, 3, second)
+	w.batch(22, Applied, removed(55))
+	w.wants(Certified, 10)
+
+	chunk(30, 0, 0, cleared, first)
+	w.feed.Disconnected() // cut short
+	w.wants(Reconnect, 0)
+	w.batch(31, Applied, second)
+	w.wants(Certified, 0)
+}
+
+func TestAnswersAuditClaims(t *testing.T) { // rows 16 and 17, case D24
+	w := newWorker(t)
+	w.batch(1, Applied, w.whole())
+	for cached, want := range map[int]Finding{40: Exact, 44: Under, 36: Over} {
+		claim := w.claim()
+		if got := claim.Audit(cached); got != want {
+			t.Errorf("%d cached: %s, want %s", cached, got, want)
+		}
+	}
+	w.wants(Certified, 10) // one block less is no refutation
+	before, claim := w.claim(), w.claim()
+	claim.Audit(32)
+	w.wants(Refuted, 0)
+	w.batch(2, Applied, w.whole())
+	before.Audit(0) // an old claim says nothing of the new view
+	w.wants(Certified, 10)
+	w.lost(Refuted, 1)
+
+	w.feed.CountPrompt(42, 41)
+	w.wants(Tokenizer, 0)
+	w.feed.CountPrompt(41, 41)
+	w.wants(Certified, 10)
+	w.lost(Tokenizer, 1)
+}
+
+func TestAClaimDiesWithItsCertificate(t *testing.T) { // row 15
+	w := newWorker(t)
+	w.batch(1, Applied, w.whole())
+	claim := w.claim()
+	w.batch(2, Applied, run(100, random(3, 4), 4))
+	if !claim.Holds() {
+		t.Error("an ordinary batch ended a claim")
+	}
+	w.feed.Disconnected()
+	w.heartbeat(2)
+	if claim.Holds() {
+		t.Error("a claim outlived its certificate")
+	}
+}
+
+func TestARemovedWorkerLeavesNothingBehind(t *testing.T) { // case D10
+	ix := NewIndex(Config{Bytes: 1 << 30, MaxAge: maxAge})
+	tokens := random(1, 16001)
+	old := ix.Feed("w")
+	old.Apply(t0, &Batch{Sequence: 1, Events: []Event{run(0, tokens, 16)}})
+	ix.Remove("w")
+	old.Apply(t0, &Batch{Sequence: 2, Events: []Event{run(0, tokens, 16)}})
+	var q Query
+	q.Ask(t0, tokens, []Source{{Feed: ix.Feed("w"), Rank: -1}, {Feed: old, Rank: -1}})
+	for i, c := range q.Claims {
+		if c.Word != Warming || c.Tokens != 0 {
+			t.Errorf("source %d: %s with %d tokens", i, c.Word, c.Tokens)
+		}
+	}
+	if got := ix.Bytes(); got > slotBytes*laneWidth {
+		t.Errorf("%d bytes are left", got)
+	}
+}
