@@ -1,0 +1,119 @@
+package tokenizer
+
+import (
+	"encoding/binary"
+	"fmt"
+	"strings"
+)
+
+// charsmap is SentencePiece's precompiled normalizer: a double-array trie of texts, each pointing at its replacement.
+type charsmap struct {
+	units  []uint32
+	texts  string
+	extend *runeSet // characters that continue a grapheme
+}
+
+func newCharsmap(raw []byte) (*charsmap, error) {
+	if len(raw) < 4 {
+		return nil, fmt.Errorf("precompiled_charsmap: too short")
+	}
+	size := uint64(binary.LittleEndian.Uint32(raw))
+	if size%4 != 0 || 4+size > uint64(len(raw)) {
+		return nil, fmt.Errorf("precompiled_charsmap: a trie of %d bytes in %d", size, len(raw))
+	}
+	m := &charsmap{units: make([]uint32, size/4), texts: string(raw[4+size:]), extend: mustClass("extend")}
+	for i := range m.units {
+		m.units[i] = binary.LittleEndian.Uint32(raw[4+4*i:])
+	}
+	return m, nil
+}
+
+// lookup returns the replacement of the shortest entry that s begins with.
+func (m *charsmap) lookup(s string) (string, bool) {
+	if len(m.units) == 0 {
+		return "", false
+	}
+	at := unitOffset(m.units[0])
+	for i := range len(s) {
+		if s[i] == 0 {
+			return "", false
+		}
+		at ^= uint32(s[i])
+		if int(at) >= len(m.units) {
+			return "", false
+		}
+		unit := m.units[at]
+		if unit&(1<<31|0xff) != uint32(s[i]) {
+			return "", false
+		}
+		at ^= unitOffset(unit)
+		if int(at) >= len(m.units) {
+			return "", false
+		}
+		if unit>>8&1 != 0 {
+			return m.text(m.units[at] &^ (1 << 31))
+		}
+	}
+	return "", false
+}
+
+func unitOffset(unit uint32) uint32 { return unit >> 10 << (unit & (1 << 9) >> 6) }
+
+// text returns the replacement at an offset; it ends at a zero byte.
+func (m *charsmap) text(at uint32) (string, bool) {
+	if int(at) > len(m.texts) {
+		return "", false
+	}
+	text, _, _ := strings.Cut(m.texts[at:], "\x00")
+	return text, true
+}
+
+// apply replaces short graphemes as a whole, where an entry begins them, and else characters: that is what the library
+// does, odd as it is.
+func (m *charsmap) apply(dst []byte, s string) ([]byte, edit) {
+	verdict := same
+	for i := 0; i < len(s); {
+		end := m.grapheme(s, i)
+		if end-i < 6 {
+			if text, ok := m.lookup(s[i:end]); ok {
+				verdict = max(verdict, croppedIf(i == 0 && text == ""))
+				dst = append(dst, text...)
+				i = end
+				continue
+			}
+		}
+		for i < end {
+			_, size := runeAt(s, i)
+			text, ok := m.lookup(s[i : i+size])
+			if ok {
+				verdict = max(verdict, croppedIf(i == 0 && text == ""))
+				dst = append(dst, text...)
+			} else {
+				dst = append(dst, s[i:i+size]...)
+			}
+			i += size
+		}
+	}
+	return dst, verdict
+}
+
+func croppedIf(lost bool) edit {
+	if lost {
+		return cropped
+	}
+	return changed
+}
+
+// grapheme returns the end of the grapheme at i, as far as graphemes of less than six bytes are concerned.
+func (m *charsmap) grapheme(s string, i int) int {
+	r, size := runeAt(s, i)
+	end := i + size
+	if r == '\r' && end < len(s) && s[end] == '\n' {
+		return end + 1
+	}
+	if r < ' ' || r == 0x7f {
+		return end
+	}
+	end, _ = m.extend.run(s, end, -1)
+	return end
+}

@@ -1,0 +1,186 @@
+package tokenizer
+
+import (
+	"fmt"
+	"math"
+)
+
+// unigram finds the segmentation of a word whose tokens have the highest sum of scores.
+type unigram struct {
+	vocab        *vocab
+	scores       []float64
+	trie         *byteTrie
+	unk          uint32
+	unkScore     float64
+	byteFallback bool
+	fallback     [256]uint32
+}
+
+// unkPenalty is how far an unknown character lies below the worst token.
+const unkPenalty = 10
+
+// lattice is an encoder's room for the best path to every byte of a word.
+type lattice struct {
+	best []node
+}
+
+type node struct {
+	score float64
+	start int32 // where the path's last token starts, -1 where no path ends
+	id    uint32
+}
+
+func (m *modelSpec) newUnigram() (*unigram, error) {
+	if m.scores == nil {
+		return nil, fmt.Errorf("model.vocab: Unigram wants a list of tokens and scores")
+	}
+	if m.unkID < 0 || m.unkID >= len(m.scores) {
+		return nil, fmt.Errorf("model.unk_id: %d is not in the vocabulary", m.unkID)
+	}
+	u := &unigram{vocab: m.vocab, scores: m.scores, unk: uint32(m.unkID), byteFallback: m.byteFallback, trie: newByteTrie()}
+	low := math.Inf(1)
+	for id, score := range m.scores {
+		low = min(low, score)
+		if text := m.vocab.text(uint32(id)); len(text) > 0 {
+			u.trie.insert(text, m.vocab.id(text))
+		}
+	}
+	u.unkScore = low - unkPenalty
+	for b := range 256 {
+		u.fallback[b] = m.vocab.idOf(fmt.Sprintf("<0x%02X>", b))
+	}
+	return u, nil
+}
+
+func (m *unigram) encode(e *encoder, word string) {
+	if len(word) == 0 {
+		return
+	}
+	best := e.lattice.reset(len(word) + 1)
+	for i := 0; i < len(word); {
+		here := best[i].score
+		_, size := runeAt(word, i)
+		single := false
+		at := int32(0)
+		for end := i; end < len(word); {
+			if at = m.trie.step(at, word[end]); at < 0 {
+				break
+			}
+			end++
+			if id := m.trie.ids[at]; id != noID {
+				best[end].offer(here+m.scores[id], i, id)
+				single = single || end-i == size
+			}
+		}
+		if !single {
+			best[i+size].offer(here+m.unkScore, i, m.unk)
+		}
+		i += size
+	}
+	m.collect(e, best, word)
+}
+
+func (n *node) offer(score float64, start int, id uint32) {
+	if n.start < 0 || score > n.score {
+		*n = node{score, int32(start), id}
+	}
+}
+
+func (l *lattice) reset(n int) []node {
+	if cap(l.best) < n {
+		l.best = make([]node, n)
+	}
+	l.best = l.best[:n]
+	for i := range l.best {
+		l.best[i] = node{start: -1}
+	}
+	return l.best
+}
+
+// collect appends the tokens of the best path. Unknown characters in a row are one token, or the bytes of all of them.
+func (m *unigram) collect(e *encoder, best []node, word string) {
+	start := len(e.ids)
+	for end := len(word); end > 0; {
+		n := best[end]
+		from := int(n.start)
+		if n.id == m.unk {
+			for from > 0 && best[from].id == m.unk {
+				from = int(best[from].start)
+			}
+			m.unknown(e, word[from:end])
+		} else {
+			e.ids = append(e.ids, n.id)
+		}
+		end = from
+	}
+	reverse(e.ids[start:])
+}
+
+// unknown appends what stands for a text without a token, in reverse.
+func (m *unigram) unknown(e *encoder, text string) {
+	if id := m.vocab.idOf(text); id != noID {
+		e.ids = append(e.ids, id)
+		return
+	}
+	start := len(e.ids)
+	for i := len(text) - 1; i >= 0 && m.byteFallback; i-- {
+		id := m.fallback[text[i]]
+		if id == noID {
+			e.ids = e.ids[:start]
+			break
+		}
+		e.ids = append(e.ids, id)
+	}
+	if len(e.ids) == start {
+		e.ids = append(e.ids, m.unk)
+	}
+}
+
+func reverse(ids []uint32) {
+	for i, j := 0, len(ids)-1; i < j; i, j = i+1, j-1 {
+		ids[i], ids[j] = ids[j], ids[i]
+	}
+}
+
+// byteTrie maps texts to ids by their bytes; edges lie in one hash table keyed by node and byte.
+type byteTrie struct {
+	ids   []uint32
+	edges map[uint64]int32
+	roots [256]int32
+}
+
+func newByteTrie() *byteTrie {
+	t := &byteTrie{ids: []uint32{noID}, edges: map[uint64]int32{}}
+	for i := range t.roots {
+		t.roots[i] = -1
+	}
+	return t
+}
+
+func (t *byteTrie) step(at int32, c byte) int32 {
+	if at == 0 {
+		return t.roots[c]
+	}
+	if child, ok := t.edges[uint64(at)<<8|uint64(c)]; ok {
+		return child
+	}
+	return -1
+}
+
+func (t *byteTrie) insert(text []byte, id uint32) {
+	at := int32(0)
+	for _, c := range text {
+		child := t.step(at, c)
+		if child < 0 {
+			child = int32(len(t.ids))
+			t.ids = append(t.ids, noID)
+			if at == 0 {
+				t.roots[c] = child
+			} else {
+				t.edges[uint64(at)<<8|uint64(c)] = child
+			}
+		}
+		at = child
+	}
+	t.ids[at] = id
+}
