@@ -180,7 +180,7 @@ func (l *life) close(c *call) {
 func (l *life) compose(ch *choice) {
 	req := ch.call.req
 	reply := l.w.voice.reply(req, facts{
-		url: l.w.URL(), dialect: l.w.o.dialect(), deployment: l.w.o.Engine, prompt: ch.Prompt, cached: ch.Cached,
+		addr: l.w.Addr(), dialect: l.w.o.dialect(), prompt: ch.Prompt, cached: ch.Cached,
 		running: len(ch.core.engine.running) - 1, waiting: len(ch.core.engine.waiting),
 	})
 	ch.answer = endingOf(l.w.o, l.w.voice, req).write(reply)
