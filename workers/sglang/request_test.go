@@ -1,0 +1,132 @@
+package sglang
+
+import (
+	"math"
+	"reflect"
+	"testing"
+
+	"google.golang.org/protobuf/proto"
+	"google.golang.org/protobuf/reflect/protoreflect"
+
+	"leeway/workers/engine"
+	pb "leeway/workers/enginepb/sglangpb"
+	"leeway/workers/wire"
+)
+
+func some[T any](v T) *T { return &v }
+
+// full is a request in which the client said everything.
+func full() *engine.Request {
+	return &engine.Request{
+		ID: "r", Tokens: []uint32{1, 2}, Stream: true, Logprobs: some(3), Rank: some(int32(0)), Reasoning: true,
+		Sampling: engine.Sampling{
+			Temperature: some(0.0), TopP: some(0.5), TopK: some(40), MinP: some(0.25), FrequencyPenalty: some(-0.5),
+			PresencePenalty: some(1.5), RepetitionPenalty: some(1.25), MaxTokens: some(7), MinTokens: 2,
+			Stop: []string{"\n\n"}, StopTokenIDs: []uint32{9}, N: 3, Seed: some(int64(1) << 40),
+			LogitBias: map[uint32]float64{50: -100}, IgnoreEOS: true, NoStopTrim: true,
+			Constraint: engine.Constraint{Kind: engine.JSONSchema, Text: "{}"},
+		},
+	}
+}
+
+func check(t *testing.T, got, want proto.Message) {
+	t.Helper()
+	if !proto.Equal(got, want) {
+		t.Errorf("got  %v\nwant %v", got, want)
+	}
+}
+
+func TestWhatTheClientLeavesOutIsSaidOutright(t *testing.T) {
+	check(t, generateRequest(&engine.Request{ID: "r", Tokens: []uint32{1}}), &pb.GenerateRequest{
+		RequestId: "r", Tokenized: &pb.TokenizedInput{InputIds: []uint32{1}}, LogprobStartLen: -1,
+		SamplingParams: &pb.SamplingParams{
+			Temperature: 1, TopP: 1, TopK: -1, RepetitionPenalty: 1, N: 1, SkipSpecialTokens: true, SpacesBetweenSpecialTokens: true,
+		},
+	})
+}
+
+func TestWhatTheClientSaysIsPassedOn(t *testing.T) {
+	check(t, generateRequest(full()), &pb.GenerateRequest{
+		RequestId: "r", Tokenized: &pb.TokenizedInput{InputIds: []uint32{1, 2}}, Stream: true, RequireReasoning: true,
+		ReturnLogprob: true, LogprobStartLen: -1, TopLogprobsNum: 3, DataParallelRank: some(int32(0)),
+		SamplingParams: &pb.SamplingParams{
+			TopP: 0.5, TopK: 40, MinP: 0.25, FrequencyPenalty: -0.5, PresencePenalty: 1.5, RepetitionPenalty: 1.25,
+			MaxNewTokens: some(uint32(7)), MinNewTokens: 2, StopTokenIds: []uint32{9}, N: 3, IgnoreEos: true, NoStopTrim: true,
+			SkipSpecialTokens: true, SpacesBetweenSpecialTokens: true, LogitBias: map[string]float32{"50": -100},
+			Constraint: &pb.SamplingParams_JsonSchema{JsonSchema: "{}"},
+		},
+	})
+}
+
+func TestATopKThatLimitsNothingIsMinusOne(t *testing.T) {
+	for k, want := range map[int]int32{-1: -1, 0: -1, 1: 1, math.MaxInt32: 1 << 30} {
+		if got := samplingParams(&engine.Sampling{TopK: &k}).GetTopK(); got != want {
+			t.Errorf("%d became %d", k, got)
+		}
+	}
+}
+
+func TestPromptLogprobsBeginWithTheFirstToken(t *testing.T) {
+	got := generateRequest(&engine.Request{PromptLogprobs: true})
+	if !got.GetReturnLogprob() || got.GetLogprobStartLen() != 0 {
+		t.Errorf("got %v", got)
+	}
+}
+
+func TestEveryConstraintHasItsPlace(t *testing.T) {
+	for kind, want := range map[engine.ConstraintKind]any{
+		engine.Regex:         &pb.SamplingParams_Regex{Regex: "x"},
+		engine.JSONSchema:    &pb.SamplingParams_JsonSchema{JsonSchema: "x"},
+		engine.EBNF:          &pb.SamplingParams_EbnfGrammar{EbnfGrammar: "x"},
+		engine.StructuralTag: &pb.SamplingParams_StructuralTag{StructuralTag: "x"},
+	} {
+		got := samplingParams(&engine.Sampling{Constraint: engine.Constraint{Kind: kind, Text: "x"}}).GetConstraint()
+		if !reflect.DeepEqual(got, want) {
+			t.Errorf("%d became %T", kind, got)
+		}
+	}
+}
+
+func TestTheLayoutIsThatOfTheMessages(t *testing.T) {
+	for _, m := range []struct {
+		message proto.Message
+		fields  wire.Fields
+		names   map[wire.Field]string
+	}{
+		{&pb.GenerateStreamChunk{}, answer.ChunkFields, chunkNames},
+		{&pb.GenerateComplete{}, answer.CompleteFields, completeNames},
+	} {
+		known := m.message.ProtoReflect().Descriptor().Fields()
+		found := 0
+		for number, field := range m.fields {
+			if name, ok := m.names[field]; ok {
+				found++
+				if got := known.ByName(protoreflect.Name(name)); got == nil || int(got.Number()) != number {
+					t.Errorf("%T: %s is not field %d", m.message, name, number)
+				}
+			}
+		}
+		if found != len(m.names) {
+			t.Errorf("%T: %d of %d fields are laid out", m.message, found, len(m.names))
+		}
+	}
+	parts := (&pb.GenerateResponse{}).ProtoReflect().Descriptor().Fields()
+	if uint64(parts.ByName("chunk").Number()) != answer.Chunk || uint64(parts.ByName("complete").Number()) != answer.Complete {
+		t.Error("chunk and complete are elsewhere")
+	}
+}
+
+var (
+	chunkNames = map[wire.Field]string{
+		wire.Tokens: "token_ids", wire.PromptTokens: "prompt_tokens", wire.CachedTokens: "cached_tokens",
+		wire.OutputLogprobs: "output_logprobs", wire.Index: "index",
+		wire.InputLogprobs: "input_logprobs", wire.ReasoningTokens: "reasoning_tokens",
+	}
+	completeNames = map[wire.Field]string{
+		wire.Tokens: "output_ids", wire.FinishReason: "finish_reason", wire.PromptTokens: "prompt_tokens",
+		wire.CachedTokens: "cached_tokens", wire.OutputLogprobs: "output_logprobs", wire.Index: "index",
+		wire.MatchedToken: "matched_token_id", wire.MatchedStop: "matched_stop_str",
+		wire.SpecAccepted: "spec_accepted_tokens", wire.SpecDraft: "spec_draft_tokens",
+		wire.InputLogprobs: "input_logprobs", wire.ReasoningTokens: "reasoning_tokens",
+	}
+)
