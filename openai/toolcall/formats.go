@@ -1,0 +1,134 @@
+package toolcall
+
+import (
+	"fmt"
+	"sort"
+	"strings"
+
+	"leeway/openai"
+)
+
+var (
+	jsonFormat    = &format{open: []string{"{", "["}, bare: true, more: true, head: jsonHead}
+	hermesFormat  = &format{open: []string{"<tool_call>"}, closes: []string{"</tool_call>"}, more: true, head: taggedHead}
+	llamaFormat   = &format{open: []string{"<|python_tag|>", "{"}, closes: []string{"<|eom_id|>", "<|eot_id|>"}, more: true, head: llamaHead}
+	mistralFormat = &format{open: []string{"[TOOL_CALLS]"}, closes: []string{"</s>"}, more: true, head: mistralHead}
+	cohereFormat  = &format{
+		open: []string{"<|START_ACTION|>"}, closes: []string{"<|END_ACTION|>"}, more: true, head: taggedHead,
+		drop: []string{"<|START_RESPONSE|>", "<|END_RESPONSE|>", "<|START_TEXT|>", "<|END_TEXT|>"},
+	}
+	pythonFormat = &format{
+		open: []string{"<|python_start|>", "<|python_tag|>", "["}, closes: []string{"<|python_end|>"},
+		bare: true, more: true, head: pythonHead,
+	}
+	deepseekFormat = &format{
+		open:   []string{deepseekCalls, deepseekCall},
+		closes: []string{"```", deepseekEnd, deepseekLast}, head: deepseekHead,
+	}
+	kimiFormat = &format{open: []string{kimiCalls, kimiCall}, closes: []string{kimiEnd, kimiLast}, head: kimiHead}
+	qwenFormat = &format{
+		open: []string{"<tool_call>", "<function="}, closes: []string{"</function>", "</tool_call>"}, head: tagHead(qwenTags),
+	}
+	minimaxFormat = &format{
+		open: []string{"<minimax:tool_call>"}, closes: []string{"</minimax:tool_call>"}, head: tagHead(minimaxTags), more: true,
+	}
+	dsmlFormat = &format{
+		open: []string{
+			"\n\n<｜DSML｜function_calls>", "<｜DSML｜function_calls>", "\n\n<｜DSML｜tool_calls>", "<｜DSML｜tool_calls>",
+		},
+		closes: []string{"</｜DSML｜function_calls>", "</｜DSML｜tool_calls>"}, head: tagHead(dsmlTags), more: true,
+	}
+	stepFormat = &format{
+		open:   []string{"<｜tool_calls_begin｜>", "<｜tool_call_begin｜>"},
+		closes: []string{"</steptml:invoke>", "<｜tool_call_end｜>", "<｜tool_calls_end｜>"}, head: tagHead(stepTags),
+	}
+	glmFormat     = &format{open: []string{"<tool_call>"}, closes: []string{"</tool_call>"}, head: tagHead(glmTags)}
+	harmonyFormat = &format{
+		open: []string{harmonyStart, harmonyChannel}, closes: []string{"<|call|>", "<|end|>", "<|return|>"}, head: harmonyHead,
+		drop: []string{harmonyMessage, "<|end|>", "<|return|>", "<|call|>"},
+	}
+	plainFormat = &format{}
+)
+
+var formats = map[string]*format{
+	"passthrough": plainFormat,
+	"json":        jsonFormat,
+	"qwen":        hermesFormat,
+	"hermes":      hermesFormat,
+	"qwen_xml":    qwenFormat,
+	"qwen_coder":  qwenFormat,
+	"nemotron":    qwenFormat,
+	"llama":       llamaFormat,
+	"pythonic":    pythonFormat,
+	"mistral":     mistralFormat,
+	"cohere":      cohereFormat,
+	"deepseek":    deepseekFormat,
+	"deepseek31":  deepseekFormat,
+	"deepseek32":  dsmlFormat,
+	"deepseek_v4": dsmlFormat,
+	"kimik2":      kimiFormat,
+	"glm45_moe":   glmFormat,
+	"glm47_moe":   glmFormat,
+	"minimax_m2":  minimaxFormat,
+	"step3":       stepFormat,
+	"harmony":     harmonyFormat,
+}
+
+// models says which format a model speaks, by a part of its name.
+var models = []struct{ part, format string }{
+	{"gpt-oss", "harmony"}, {"gpt_oss", "harmony"},
+	{"gpt-4", "json"}, {"gpt-3.5", "json"}, {"claude-", "json"},
+	{"mistral-", "mistral"}, {"mixtral-", "mistral"},
+	{"qwen", "qwen"}, {"qwen3.5", "qwen_xml"}, {"qwen3.6", "qwen_xml"}, {"qwen3.8", "qwen_xml"}, {"qwen3-coder", "qwen_xml"},
+	{"nemotron-3", "qwen_xml"},
+	{"llama-", "json"}, {"llama-3.2", "llama"}, {"llama-4", "pythonic"},
+	{"deepseek-", "pythonic"}, {"deepseek-v3", "deepseek"}, {"deepseek-v3.1", "deepseek31"},
+	{"deepseek-v3.2", "deepseek32"}, {"deepseek-v3.2-exp", "deepseek31"}, {"deepseek-v4", "deepseek_v4"},
+	{"glm-", "json"}, {"glm-4.5", "glm45_moe"}, {"glm-4.6", "glm45_moe"}, {"glm-4.7", "glm47_moe"}, {"glm-5", "glm47_moe"},
+	{"step3", "step3"}, {"step-3", "step3"},
+	{"kimi-k2", "kimik2"},
+	{"minimax", "minimax_m2"},
+	{"command-r", "cohere"}, {"command-a", "cohere"}, {"c4ai-command", "cohere"}, {"cohere", "cohere"},
+	{"gemini-", "json"}, {"palm-", "json"}, {"gemma-", "json"},
+}
+
+// ForModel names the format of a model, "" if none is known: the longest part of its name decides.
+func ForModel(model string) string {
+	model = strings.ToLower(model)
+	longest, name := 0, ""
+	for _, m := range models {
+		if len(m.part) > longest && strings.Contains(model, m.part) {
+			longest, name = len(m.part), m.format
+		}
+	}
+	return name
+}
+
+// Names lists the formats that New knows.
+func Names() []string {
+	names := make([]string, 0, len(formats))
+	for name := range formats {
+		names = append(names, name)
+	}
+	sort.Strings(names)
+	return names
+}
+
+// New is a parser of one answer in the named format.
+func New(name string, declared []openai.Tool) (*Parser, error) {
+	f, ok := formats[name]
+	if !ok {
+		return nil, fmt.Errorf("tool_call_parser: %q is unknown; use one of %s", name, strings.Join(Names(), ", "))
+	}
+	return &Parser{format: f, tools: newTools(declared), blank: true}, nil
+}
+
+// NewForced is a parser for an answer that Constraint's JSON schema has shaped: the bare arguments of the function named,
+// or an array of calls.
+func NewForced(choice openai.ToolChoice, declared []openai.Tool) *Parser {
+	f := jsonFormat
+	if choice.Mode == openai.ToolNamed {
+		f = &format{open: []string{"{"}, bare: true, head: forcedHead(choice.Name)}
+	}
+	return &Parser{format: f, tools: newTools(declared), blank: true}
+}

@@ -1,0 +1,33 @@
+package toolcall
+
+import "strings"
+
+// Harmony, the format of gpt-oss, sends messages on channels. A message to a function is a call; the markers around all
+// others are dropped and their text is content. The thoughts on the analysis channel are the reasoning parser's, which
+// stands in front and has taken them away.
+const (
+	harmonyStart   = "<|start|>"
+	harmonyChannel = "<|channel|>"
+	harmonyMessage = "<|message|>"
+)
+
+// harmonyHead matches the header of a message to a function. Its recipient stands before or after the channel.
+func harmonyHead(_ *Parser, c *cursor, _ bool) (s start, ok bool) {
+	if !c.ahead(harmonyStart) && !c.ahead(harmonyChannel) {
+		return s, false
+	}
+	header, ok := c.until(harmonyMessage)
+	if !ok {
+		return s, false
+	}
+	_, to, addressed := strings.Cut(header, "to=")
+	if !addressed {
+		s.skip = true
+		return s, true
+	}
+	if end := strings.IndexAny(to, " <"); end >= 0 {
+		to = to[:end]
+	}
+	s.name = strings.TrimPrefix(to, "functions.")
+	return argsOrNone(c, s, "<|call|>", false)
+}

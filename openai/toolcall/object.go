@@ -1,0 +1,264 @@
+package toolcall
+
+import "strings"
+
+// The formats here write a call as one JSON object that holds the name and the arguments, in either order, alone or in
+// an array.
+
+// object matches an object from its brace to where its arguments begin or, when they come before the name, are text or
+// are missing, to its end. A bare one, which no marker announces, is given up at the first key that a call has not.
+func object(c *cursor, list, bare bool) (s start, ok bool) {
+	s.list = list
+	if !c.lit("{") {
+		return s, false
+	}
+	args := "{}"
+	for first := true; ; first = false {
+		c.space()
+		if first && c.lit("}") {
+			return s, false
+		}
+		key, ok := c.str()
+		c.space()
+		if !ok || !c.lit(":") {
+			return s, false
+		}
+		c.space()
+		switch key {
+		case "name", "tool_name":
+			s.name, ok = c.str()
+		case "arguments", "parameters":
+			if s.name != "" && c.peek() == '{' {
+				s.args = &jsonArgs{member: true}
+				return s, c.opensObject()
+			}
+			args, ok = argumentsValue(c)
+		case "id", "type", "tool_call_id", "index":
+			_, ok = c.value()
+		default:
+			if ok = !bare; ok {
+				_, ok = c.value()
+			}
+		}
+		c.space()
+		switch {
+		case !ok:
+			return s, false
+		case c.lit(","):
+		case c.lit("}"):
+			s.args = givenArgs(args)
+			return s, s.name != ""
+		default:
+			return s, false
+		}
+	}
+}
+
+// argumentsValue reads arguments whole: an object, an object written as a string, or null.
+func argumentsValue(c *cursor) (string, bool) {
+	switch c.peek() {
+	case '"':
+		s, ok := c.str()
+		return compact(s), ok && strings.HasPrefix(strings.TrimSpace(s), "{")
+	case '{':
+		v, ok := c.value()
+		return compact(v), ok
+	case 'n':
+		v, ok := c.value()
+		return "{}", ok && v == "null"
+	}
+	return "", false
+}
+
+// givenArgs are arguments that were read with the head.
+type givenArgs string
+
+func (g givenArgs) read(p *Parser, _ bool) bool {
+	p.argue(string(g))
+	return true
+}
+
+// jsonArgs passes on a JSON object as it comes, without the white space outside its strings.
+type jsonArgs struct {
+	member bool // the object is a member's value: the rest of the object around it is skipped
+	spaced bool // white space is kept
+
+	lex    lexer
+	phase  jsonPhase
+	pieces []byte
+}
+
+type jsonPhase uint8
+
+const (
+	readingObject jsonPhase = iota
+	skippingRest
+	verbatim // the object is broken; all up to a closing marker is passed on
+)
+
+func (j *jsonArgs) read(p *Parser, eof bool) bool {
+	for p.buf != "" {
+		switch j.phase {
+		case verbatim:
+			return passVerbatim(p, eof)
+		case skippingRest:
+			return j.skip(p)
+		}
+		if !j.object(p) {
+			return p.state != inArgs
+		}
+		if j.phase == readingObject {
+			if !j.member {
+				return true
+			}
+			j.phase, j.lex = skippingRest, inObject()
+		}
+	}
+	return false
+}
+
+// object passes on the object. It reports true when that has ended, well or badly.
+func (j *jsonArgs) object(p *Parser) bool {
+	j.pieces = j.pieces[:0]
+	for i := range len(p.buf) {
+		v := j.lex.next(p.buf[i])
+		if v == lexBad || v == lexAfter {
+			p.argue(string(j.pieces))
+			p.buf = p.buf[i:]
+			if j.phase = verbatim; p.format.bare {
+				p.state, p.blank = inText, false
+				return false
+			}
+			return true
+		}
+		if v != lexBlank || j.spaced {
+			j.pieces = append(j.pieces, p.buf[i])
+		}
+		if v == lexEnd {
+			p.argue(string(j.pieces))
+			p.buf = p.buf[i+1:]
+			return true
+		}
+	}
+	p.argue(string(j.pieces))
+	p.buf = ""
+	return false
+}
+
+// skip steps over the members that follow the arguments.
+func (j *jsonArgs) skip(p *Parser) bool {
+	for i := range len(p.buf) {
+		switch j.lex.next(p.buf[i]) {
+		case lexEnd:
+			p.buf = p.buf[i+1:]
+			return true
+		case lexBad, lexAfter:
+			p.buf = p.buf[i:]
+			return true
+		}
+	}
+	p.buf = ""
+	return false
+}
+
+// passVerbatim passes on all up to the first marker that ends this call or opens another.
+func passVerbatim(p *Parser, eof bool) bool {
+	stops := p.format.stops()
+	at, _ := earliest(p.buf, stops)
+	if at >= 0 {
+		p.argue(p.buf[:at])
+		p.buf = p.buf[at:]
+		return true
+	}
+	held := 0
+	if !eof {
+		held = heldSuffix(p.buf, stops)
+	}
+	p.argue(p.buf[:len(p.buf)-held])
+	p.buf = p.buf[len(p.buf)-held:]
+	return false
+}
+
+// jsonHead matches a bare object, or an array of them.
+func jsonHead(p *Parser, c *cursor, more bool) (start, bool) {
+	if more {
+		return nextObject(p, c)
+	}
+	list := c.lit("[")
+	c.space()
+	return object(c, list, p.format.bare)
+}
+
+// nextObject matches what may follow an object: another, after a comma or semicolon where one is usual.
+func nextObject(p *Parser, c *cursor) (start, bool) {
+	c.space()
+	if !c.any(",", ";") && p.format.bare {
+		return start{}, false
+	}
+	c.space()
+	return object(c, p.list, p.format.bare)
+}
+
+// taggedHead matches an object, or an array of them, behind the marker that opens it.
+func taggedHead(p *Parser, c *cursor, more bool) (start, bool) {
+	if more {
+		return nextObject(p, c)
+	}
+	c.any(p.format.open...)
+	c.space()
+	return jsonHead(p, c, false)
+}
+
+// llamaHead matches an object behind the marker for tools, or at the very start of the answer.
+func llamaHead(p *Parser, c *cursor, more bool) (start, bool) {
+	if more {
+		return nextObject(p, c)
+	}
+	marked := c.lit("<|python_tag|>")
+	if !marked && (p.calls > 0 || !p.blank) {
+		return start{}, false
+	}
+	c.space()
+	list := c.lit("[")
+	c.space()
+	s, ok := object(c, list, !marked)
+	return s, ok && (marked || len(p.tools) == 0 || p.tools.declares(s.name))
+}
+
+// mistralHead matches the array of the older models, and the name before its arguments of the newer ones.
+func mistralHead(p *Parser, c *cursor, more bool) (start, bool) {
+	if more {
+		return nextObject(p, c)
+	}
+	c.lit("[TOOL_CALLS]")
+	c.space()
+	if b := c.peek(); b == '[' || b == '{' {
+		return jsonHead(p, c, false)
+	}
+	s := start{name: c.word()}
+	if c.lit("[CALL_ID]") {
+		s.id = c.word()
+	}
+	c.lit("[ARGS]")
+	return rawArgs(c, s, false)
+}
+
+// rawArgs ends a head before arguments that stand by themselves.
+func rawArgs(c *cursor, s start, spaced bool) (start, bool) {
+	c.space()
+	if c.peek() != '{' || s.name == "" {
+		return s, false
+	}
+	s.args = &jsonArgs{spaced: spaced}
+	return s, c.opensObject()
+}
+
+// forcedHead makes the whole answer the arguments of one call, as a schema for them was forced on the engine.
+func forcedHead(name string) func(*Parser, *cursor, bool) (start, bool) {
+	return func(p *Parser, c *cursor, more bool) (start, bool) {
+		if more || p.calls > 0 {
+			return start{}, false
+		}
+		return rawArgs(c, start{name: name}, false)
+	}
+}

@@ -1,0 +1,307 @@
+package toolcall
+
+import (
+	"encoding/binary"
+	"encoding/hex"
+	"math/rand/v2"
+	"strings"
+	"unicode/utf8"
+
+	"leeway/openai"
+)
+
+// Event is a piece of what the model says, or, when Text is empty, of a call it makes: first the call's index, id and
+// name, then its arguments bit by bit.
+type Event struct {
+	Text string
+	Call openai.CallDelta
+}
+
+// Parser takes one answer apart. It belongs to one goroutine.
+type Parser struct {
+	format *format
+	tools  tools
+
+	buf     string // text whose meaning is still open
+	partial string // the first bytes of a character
+	retry   int    // the length of buf that is worth another attempt at a head
+	state   state
+	args    argsReader // of the call being read
+	list    bool       // calls stand in a JSON array
+	calls   int        // announced so far
+
+	blank  bool   // nothing but white space since the start or the last call
+	held   string // that white space
+	plain  lexer  // follows an object that is content
+	events []Event
+}
+
+type state uint8
+
+const (
+	inText state = iota
+	inArgs
+	afterCall
+	inPlainJSON
+)
+
+// argsReader reads the arguments of one call from the parser's buffer and emits them. It reports true when they are
+// complete, false when it needs more text.
+type argsReader interface {
+	read(p *Parser, eof bool) bool
+}
+
+// start is the head of a call: all that comes before its arguments.
+type start struct {
+	name string
+	id   string // "" unless the model gives one
+	args argsReader
+	list bool
+	skip bool // no call: what was matched is a marker, and goes
+}
+
+// Add takes the next piece of the answer and returns what it settles.
+func (p *Parser) Add(text string) []Event {
+	text = p.partial + text
+	whole := len(text) - partialRune(text)
+	p.partial = text[whole:]
+	p.buf += text[:whole]
+	return p.run(false)
+}
+
+// Flush ends the answer and returns what was held back.
+func (p *Parser) Flush() []Event {
+	p.buf += p.partial
+	p.partial = ""
+	events := p.run(true)
+	if p.calls == 0 && p.held != "" {
+		events = append(events, Event{Text: p.held})
+	}
+	p.held = ""
+	return events
+}
+
+// Calls is how many calls have been announced.
+func (p *Parser) Calls() int { return p.calls }
+
+// partialRune is the length of the character that text breaks off in, 0 if it ends between two.
+func partialRune(text string) int {
+	for n := 1; n < utf8.UTFMax && n <= len(text); n++ {
+		if tail := text[len(text)-n:]; utf8.RuneStart(tail[0]) {
+			if utf8.FullRuneInString(tail) {
+				return 0
+			}
+			return n
+		}
+	}
+	return 0
+}
+
+func (p *Parser) run(eof bool) []Event {
+	p.events = nil
+	for p.step(eof) {
+	}
+	return p.events
+}
+
+// step settles some more of the buffer. It reports false when that takes more text.
+func (p *Parser) step(eof bool) bool {
+	switch p.state {
+	case inArgs:
+		if !p.args.read(p, eof) {
+			return false
+		}
+		if p.state == inArgs {
+			p.state = afterCall
+		}
+		return true
+	case afterCall:
+		return p.afterCall(eof)
+	case inPlainJSON:
+		return p.plainJSON()
+	}
+	return p.text(eof)
+}
+
+// text passes on content up to the next marker and tries that for the head of a call.
+func (p *Parser) text(eof bool) bool {
+	if p.buf == "" {
+		return false
+	}
+	at, marker, opens := p.format.find(p.buf)
+	if marker == "" {
+		held := 0
+		if !eof {
+			held = p.format.mayBegin(p.buf)
+		}
+		p.say(p.buf[:len(p.buf)-held])
+		p.buf = p.buf[len(p.buf)-held:]
+		return false
+	}
+	p.say(p.buf[:at])
+	p.buf = p.buf[at:]
+	if !opens {
+		p.buf = p.buf[len(marker):]
+		return true
+	}
+	if len(p.buf) < p.retry && !eof {
+		return false
+	}
+	c := &cursor{text: p.buf, eof: eof}
+	if s, ok := p.format.head(p, c, false); p.short(c) {
+		return false
+	} else if ok && s.skip {
+		p.buf = p.buf[c.pos:]
+		return true
+	} else if ok && p.accepts(s.name) {
+		p.begin(s, c.pos)
+		return true
+	}
+	if marker == "{" {
+		p.plain, p.state = lexer{}, inPlainJSON
+		return true
+	}
+	p.say(marker)
+	p.buf = p.buf[len(marker):]
+	return true
+}
+
+// short reports whether a match ran out of text. Long heads are tried again only when they have grown by a quarter, so
+// that all attempts together cost no more than a few passes.
+func (p *Parser) short(c *cursor) bool {
+	p.retry = 0
+	if c.short && len(c.text) > 4*maxName {
+		p.retry = len(c.text) * 5 / 4
+	}
+	return c.short
+}
+
+// accepts reports whether a name can be called. Where a call has no marks of its own, only a declared name makes one.
+func (p *Parser) accepts(name string) bool {
+	if name == "" || len(name) > maxName {
+		return false
+	}
+	return !p.format.bare || len(p.tools) == 0 || p.tools.declares(name)
+}
+
+func (p *Parser) begin(s start, consumed int) {
+	if s.id == "" {
+		s.id = newID()
+	}
+	p.events = append(p.events, Event{Call: openai.CallDelta{Index: p.calls, ID: s.id, Name: s.name}})
+	p.calls++
+	p.buf = p.buf[consumed:]
+	p.held, p.blank = "", true
+	p.args, p.state = s.args, inArgs
+	p.list = p.list || s.list
+}
+
+// afterCall looks for the next call of a list and for what closes this one; anything else is content again.
+func (p *Parser) afterCall(eof bool) bool {
+	c := &cursor{text: p.buf, eof: eof}
+	if p.format.more && (len(p.buf) >= p.retry || eof) {
+		s, ok := p.format.head(p, c, true)
+		if p.short(c) {
+			return false
+		}
+		if ok && p.accepts(s.name) {
+			p.begin(s, c.pos)
+			return true
+		}
+	}
+	c.pos = 0
+	list := p.list
+	for mark := 0; ; mark = c.pos {
+		c.space()
+		if list && c.lit("]") {
+			list = false
+		} else if !c.any(p.format.closes...) {
+			c.pos = mark
+			break
+		}
+	}
+	if c.short {
+		return false
+	}
+	p.buf = p.buf[c.pos:]
+	p.state, p.list = inText, false
+	return p.buf != "" || eof
+}
+
+// plainJSON passes on an object that turned out to be no call.
+func (p *Parser) plainJSON() bool {
+	for i := range len(p.buf) {
+		v := p.plain.next(p.buf[i])
+		if v == lexPart || v == lexBlank {
+			continue
+		}
+		if v == lexEnd {
+			i++
+		}
+		p.say(p.buf[:i])
+		p.buf, p.state = p.buf[i:], inText
+		return true
+	}
+	p.say(p.buf)
+	p.buf = ""
+	return false
+}
+
+// say emits content. White space is held until it is known whether it stands alone between calls.
+func (p *Parser) say(text string) {
+	if text == "" {
+		return
+	}
+	if p.blank {
+		if strings.TrimLeft(text, " \n\t\r") == "" {
+			p.held += text
+			return
+		}
+		text, p.held, p.blank = p.held+text, "", false
+	}
+	if n := len(p.events); n > 0 && p.events[n-1].Text != "" {
+		p.events[n-1].Text += text
+		return
+	}
+	p.events = append(p.events, Event{Text: text})
+}
+
+// argue emits more of the current call's arguments.
+func (p *Parser) argue(text string) {
+	if text == "" {
+		return
+	}
+	if n := len(p.events); n > 0 && p.events[n-1].Text == "" && p.events[n-1].Call.Name == "" {
+		p.events[n-1].Call.Arguments += text
+		return
+	}
+	p.events = append(p.events, Event{Call: openai.CallDelta{Index: p.calls - 1, Arguments: text}})
+}
+
+// newID is a call's id: unique among the calls of a conversation.
+func newID() string {
+	var b [16]byte
+	binary.LittleEndian.PutUint64(b[:], rand.Uint64())
+	binary.LittleEndian.PutUint64(b[8:], rand.Uint64())
+	return "call_" + hex.EncodeToString(b[:12])
+}
+
+// Answer is what a whole text comes to.
+type Answer struct {
+	Content string
+	Calls   []openai.ToolCall
+}
+
+// Collect adds events up to an answer.
+func (a *Answer) Collect(events []Event) {
+	for _, e := range events {
+		switch {
+		case e.Text != "":
+			a.Content += e.Text
+		case e.Call.Name != "":
+			a.Calls = append(a.Calls, openai.ToolCall{ID: e.Call.ID, Name: e.Call.Name})
+		default:
+			a.Calls[e.Call.Index].Arguments += e.Call.Arguments
+		}
+	}
+}

@@ -1,0 +1,233 @@
+package toolcall
+
+import (
+	"strconv"
+	"strings"
+	"unicode/utf8"
+
+	"leeway/openai"
+)
+
+// pythonHead matches the first call of a list of calls in Python's manner, [f(a=1), g()], or the next one, as far as to
+// its first argument's value or to its closing parenthesis.
+func pythonHead(p *Parser, c *cursor, more bool) (s start, ok bool) {
+	c.space()
+	if more {
+		if !c.lit(",") {
+			return s, false
+		}
+	} else {
+		c.any("<|python_start|>", "<|python_tag|>")
+		c.space()
+		if !c.lit("[") {
+			return s, false
+		}
+	}
+	c.space()
+	s.name, s.list = c.word(), true
+	c.space()
+	if !c.lit("(") {
+		return s, false
+	}
+	c.space()
+	if c.lit(")") {
+		s.args = givenArgs("{}")
+		return s, true
+	}
+	key, ok := keyword(c)
+	if ok && c.peek() != '"' && c.peek() != '\'' {
+		at := c.pos
+		_, ok = pythonArgument(c)
+		c.pos = at
+	}
+	s.args = &pythonArgs{key: key, first: true}
+	return s, ok
+}
+
+// keyword matches the name of an argument and the sign behind it.
+func keyword(c *cursor) (string, bool) {
+	c.space()
+	key := c.word()
+	c.space()
+	if key == "" || !c.lit("=") {
+		return "", false
+	}
+	c.space()
+	return key, true
+}
+
+// pythonArgument matches a value and looks whether the argument ends there.
+func pythonArgument(c *cursor) ([]byte, bool) {
+	v, ok := pythonValue(c, nil, 0)
+	end := c.pos
+	c.space()
+	after := c.peek()
+	c.pos = end
+	return v, ok && (after == ',' || after == ')')
+}
+
+// pythonArgs turns keyword arguments into the members of an object: strings as they come, all else one by one.
+type pythonArgs struct {
+	key   string // of the value being read
+	first bool
+	quote byte // that ends the string being read; 0 outside of one
+	after bool // a value has been read
+}
+
+func (a *pythonArgs) read(p *Parser, eof bool) bool {
+	for p.buf != "" {
+		c := &cursor{text: p.buf, eof: eof}
+		switch {
+		case a.quote != 0:
+			if !a.text(p, eof) {
+				return false
+			}
+			continue
+		case a.after && a.end(c):
+			p.argue("}")
+			p.buf = p.buf[c.pos:]
+			return true
+		case a.after:
+			a.next(c)
+		default:
+			a.value(p, c)
+		}
+		if c.short {
+			return false
+		}
+		if c.pos == 0 { // no Python: the rest is content
+			p.state, p.blank, p.list = inText, false, false
+			return true
+		}
+		p.buf = p.buf[c.pos:]
+	}
+	return false
+}
+
+// value passes on one value, or the quote that begins it if it is a string.
+func (a *pythonArgs) value(p *Parser, c *cursor) {
+	if q := c.peek(); q == '"' || q == '\'' {
+		p.argue(a.member() + `"`)
+		a.quote = q
+		c.pos++
+		return
+	}
+	v, ok := pythonArgument(c)
+	switch {
+	case c.short:
+	case ok:
+		p.argue(a.member() + string(v))
+		a.after = true
+	default:
+		c.pos = 0
+	}
+}
+
+func (a *pythonArgs) member() string {
+	out := []byte{','}
+	if a.first {
+		out[0], a.first = '{', false
+	}
+	return string(append(openai.AppendString(out, a.key), ':'))
+}
+
+// text passes on a string's characters up to its closing quote.
+func (a *pythonArgs) text(p *Parser, eof bool) bool {
+	out, n, closed := pythonText(nil, p.buf, a.quote, eof)
+	p.buf = p.buf[n:]
+	if closed {
+		out = append(out, '"')
+		a.quote, a.after = 0, true
+	}
+	p.argue(string(out))
+	return closed
+}
+
+// end matches the parenthesis that closes the call, a comma before it or not.
+func (a *pythonArgs) end(c *cursor) bool {
+	c.space()
+	if c.lit(",") {
+		c.space()
+	}
+	if c.lit(")") {
+		return true
+	}
+	c.pos = 0
+	return false
+}
+
+// next matches a comma and the next argument's name.
+func (a *pythonArgs) next(c *cursor) {
+	c.space()
+	key, ok := "", c.lit(",")
+	if ok {
+		key, ok = keyword(c)
+	}
+	if !ok {
+		c.pos = 0
+		return
+	}
+	a.key, a.after = key, false
+}
+
+// pythonText appends the characters of a string literal as they stand in a JSON string, up to the closing quote or to
+// what cannot be decided yet. It returns how many bytes it has used.
+func pythonText(dst []byte, s string, quote byte, eof bool) (out []byte, used int, closed bool) {
+	for i := 0; i < len(s); {
+		stop := strings.IndexAny(s[i:], `\`+string(quote))
+		if stop < 0 {
+			return openai.AppendEscaped(dst, s[i:]), len(s), false
+		}
+		dst = openai.AppendEscaped(dst, s[i:i+stop])
+		i += stop
+		if s[i] == quote {
+			return dst, i + 1, true
+		}
+		text, n := pythonEscape(s[i:], eof)
+		if n == 0 {
+			return dst, i, false
+		}
+		dst = openai.AppendEscaped(dst, text)
+		i += n
+	}
+	return dst, len(s), false
+}
+
+// pythonEscape returns the meaning of the escape at the head of s and its length, 0 if it is not complete.
+func pythonEscape(s string, eof bool) (string, int) {
+	if len(s) < 2 {
+		if eof {
+			return s, len(s)
+		}
+		return "", 0
+	}
+	if i := strings.IndexByte(`nrtbfav0`, s[1]); i >= 0 {
+		return "\n\r\t\b\f\a\v\x00"[i : i+1], 2
+	}
+	digits := 0
+	switch s[1] {
+	case '\\', '\'', '"':
+		return s[1:2], 2
+	case '\n':
+		return "", 2
+	case 'x':
+		digits = 2
+	case 'u':
+		digits = 4
+	case 'U':
+		digits = 8
+	default:
+		return s[:1], 1 // Python keeps the backslash of an escape that it does not know
+	}
+	if len(s) < 2+digits {
+		if eof {
+			return s, len(s)
+		}
+		return "", 0
+	}
+	r, err := strconv.ParseUint(s[2:2+digits], 16, 32)
+	if err != nil {
+		return s[:1], 1
+	}
+	return string(utf8.AppendRune(nil, rune(r))), 2 + digits
+}

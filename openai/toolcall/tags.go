@@ -1,0 +1,258 @@
+package toolcall
+
+import (
+	"strings"
+
+	"leeway/openai"
+)
+
+// The formats here write a call as tags, one for each argument; values are bare text, typed by the tool's schema.
+
+// tags are the words of one such format, in the order in which they come.
+type tags struct {
+	groups  []string // around calls
+	before  []string // what must stand before open, if anything
+	open    string   // before the tool's name
+	name    []string // after it
+	rest    string   // ends the opening tag behind the name's end, "" if that does
+	param   string   // before a parameter's name
+	key     string   // after it
+	value   string   // before the value, "" if key does that; what stands between are attributes
+	end     string   // after the value
+	close   []string // after the last parameter
+	trim    trimming
+	noParam bool // the end of the name may be what follows it, and stays
+}
+
+// trimming says what white space around a value belongs to the tags.
+type trimming uint8
+
+const (
+	trimNone trimming = iota
+	trimLine          // one newline before and one after
+	trimAll
+)
+
+var (
+	qwenTags = &tags{
+		groups: []string{"<tool_call>"}, open: "<function=", name: []string{">"},
+		param: "<parameter=", key: ">", end: "</parameter>", close: []string{"</function>", "</tool_call>"}, trim: trimLine,
+	}
+	minimaxTags = &tags{
+		groups: []string{"<minimax:tool_call>"}, open: `<invoke name="`, name: []string{`"`}, rest: ">",
+		param: `<parameter name="`, key: `"`, value: ">", end: "</parameter>", close: []string{"</invoke>", "</minimax:tool_call>"},
+	}
+	dsmlTags = &tags{
+		groups: []string{"<｜DSML｜function_calls>", "<｜DSML｜tool_calls>"}, open: `<｜DSML｜invoke name="`, name: []string{`"`}, rest: ">",
+		param: `<｜DSML｜parameter name="`, key: `"`, value: ">", end: "</｜DSML｜parameter>",
+		close: []string{"</｜DSML｜invoke>", "</｜DSML｜function_calls>", "</｜DSML｜tool_calls>"},
+	}
+	stepTags = &tags{
+		groups: []string{"<｜tool_calls_begin｜>", "<｜tool_call_begin｜>"}, before: []string{"function<｜tool_sep｜>"},
+		open: `<steptml:invoke name="`, name: []string{`"`}, rest: ">",
+		param: `<steptml:parameter name="`, key: `"`, value: ">", end: "</steptml:parameter>",
+		close: []string{"</steptml:invoke>", "<｜tool_call_end｜>"}, trim: trimAll,
+	}
+	glmTags = &tags{
+		open: "<tool_call>", name: []string{"\n", "<arg_key>", "</tool_call>"}, noParam: true,
+		param: "<arg_key>", key: "</arg_key>", value: "<arg_value>", end: "</arg_value>", close: []string{"</tool_call>"},
+	}
+)
+
+// tagHead matches the opening tags of a call.
+func tagHead(t *tags) func(*Parser, *cursor, bool) (start, bool) {
+	return func(p *Parser, c *cursor, _ bool) (s start, ok bool) {
+		c.space()
+		for c.any(t.groups...) {
+			c.space()
+		}
+		c.any(t.before...)
+		c.space()
+		if !c.lit(t.open) {
+			return s, false
+		}
+		name, ok := t.toolName(c)
+		if s.name = strings.TrimSpace(name); !ok || strings.ContainsAny(s.name, "<>{}\n") {
+			return s, false
+		}
+		if t.rest != "" {
+			if _, ok := c.until(t.rest); !ok {
+				return s, false
+			}
+		}
+		s.args = &tagArgs{tags: t, kinds: p.tools[s.name]}
+		return s, s.name != ""
+	}
+}
+
+// toolName reads up to the earliest of the marks that may end a name.
+func (t *tags) toolName(c *cursor) (string, bool) {
+	from := c.rest()
+	at, mark := earliest(from, t.name)
+	if at < 0 || at > maxName {
+		c.short = c.short || !c.eof && at < 0 && len(from) <= maxName+len(t.param)
+		return "", false
+	}
+	if c.pos += at; !t.noParam {
+		c.pos += len(mark)
+	}
+	return from[:at], true
+}
+
+// tagArgs turns parameter tags into the members of an object as they come.
+type tagArgs struct {
+	tags   *tags
+	kinds  map[string]kind
+	some   bool // a member has been written
+	inside bool // between a value's tags
+
+	key     string
+	kind    kind
+	opened  bool   // text of the value has been written
+	pending []byte // what is to be written next
+}
+
+func (a *tagArgs) read(p *Parser, eof bool) bool {
+	for {
+		if a.inside {
+			if !a.value(p, eof) {
+				return false
+			}
+			continue
+		}
+		c := &cursor{text: p.buf, eof: eof}
+		c.space()
+		if c.lit(a.tags.param) {
+			if a.open(c) {
+				p.buf, a.inside = p.buf[c.pos:], true
+				p.argue(a.member())
+				continue
+			}
+		} else if closed := c.any(a.tags.close...); closed && !c.short {
+			p.buf = p.buf[c.pos:]
+			p.argue(a.last())
+			return true
+		}
+		if c.short || c.pos == len(p.buf) {
+			return false
+		}
+		a.stray(p)
+	}
+}
+
+// open reads a parameter's opening tag.
+func (a *tagArgs) open(c *cursor) bool {
+	key, ok := c.until(a.tags.key)
+	if !ok {
+		return false
+	}
+	attributes := ""
+	if a.tags.value != "" {
+		if attributes, ok = c.until(a.tags.value); !ok {
+			return false
+		}
+	}
+	a.key = strings.TrimSpace(key)
+	a.kind = a.kinds[a.key]
+	switch {
+	case strings.Contains(attributes, `string="true"`):
+		a.kind = textKind
+	case strings.Contains(attributes, `string="false"`) && a.kind != textKind:
+		a.kind = anyKind
+	}
+	return true
+}
+
+// member begins the member of the parameter just opened.
+func (a *tagArgs) member() string {
+	out := []byte{'{'}
+	if a.some {
+		out[0] = ','
+	}
+	a.some, a.opened = true, false
+	out = openai.AppendString(out, a.key)
+	return string(append(out, ':'))
+}
+
+func (a *tagArgs) last() string {
+	if !a.some {
+		return "{}"
+	}
+	return "}"
+}
+
+// value passes on the value as far as it has come; what is not text for certain is held until it is complete. It
+// reports true at the value's end.
+func (a *tagArgs) value(p *Parser, eof bool) bool {
+	at := strings.Index(p.buf, a.tags.end)
+	if at >= 0 {
+		text := p.buf[:at]
+		p.buf, a.inside = p.buf[at+len(a.tags.end):], false
+		if a.opened {
+			p.argue(string(openai.AppendEscaped(nil, a.tags.trim.right(text))) + `"`)
+			return true
+		}
+		p.argue(string(appendTyped(nil, a.tags.trim.right(a.tags.trim.left(text)), a.kind)))
+		return true
+	}
+	if a.kind == textKind {
+		a.textSoFar(p, eof)
+	} else if eof && p.buf != "" {
+		p.argue(string(appendTyped(nil, a.tags.trim.left(p.buf), a.kind)))
+		p.buf = ""
+	}
+	return false
+}
+
+// textSoFar passes on what is certain of a value that is a string.
+func (a *tagArgs) textSoFar(p *Parser, eof bool) {
+	held := heldSuffix(p.buf, []string{a.tags.end})
+	ready := p.buf[:len(p.buf)-held]
+	if eof {
+		ready = p.buf
+	} else {
+		ready = a.tags.trim.right(ready)
+	}
+	rest := p.buf[len(ready):]
+	if !a.opened {
+		if ready = a.tags.trim.left(ready); ready == "" {
+			return
+		}
+		a.opened = true
+		p.argue(`"`)
+	}
+	p.argue(string(openai.AppendEscaped(nil, ready)))
+	p.buf = rest
+}
+
+// stray passes on as content what stands between parameters and is none, but for the white space behind it.
+func (a *tagArgs) stray(p *Parser) {
+	next := append(a.tags.close[:len(a.tags.close):len(a.tags.close)], a.tags.param)
+	at, _ := earliest(p.buf[1:], next)
+	if at++; at == 0 {
+		at = len(p.buf) - heldSuffix(p.buf[1:], next)
+	}
+	text := strings.TrimRight(p.buf[:at], " \n\t\r")
+	p.say(text)
+	p.buf = p.buf[len(text):]
+}
+
+func (t trimming) left(s string) string {
+	switch t {
+	case trimLine:
+		return strings.TrimPrefix(s, "\n")
+	case trimAll:
+		return strings.TrimLeft(s, " \n\t\r")
+	}
+	return s
+}
+
+func (t trimming) right(s string) string {
+	switch t {
+	case trimLine:
+		return strings.TrimSuffix(s, "\n")
+	case trimAll:
+		return strings.TrimRight(s, " \n\t\r")
+	}
+	return s
+}
