@@ -28,16 +28,9 @@ const filler = "Every token of this answer comes on the beat, and the next one f
 
 // loadVoice reads the tokenizer, and packs it as the worker hands it out.
 func loadVoice(o Options) (*voice, []byte, error) {
-	dir := demoTokenizer()
-	if o.TokenizerPath != "" {
-		info, err := os.Stat(o.TokenizerPath)
-		if err != nil {
-			return nil, nil, fmt.Errorf("tokenizer-path: %w", err)
-		}
-		if !info.IsDir() {
-			return nil, nil, fmt.Errorf("tokenizer-path: %s is not a directory", o.TokenizerPath)
-		}
-		dir = os.DirFS(o.TokenizerPath)
+	dir, err := tokenizerDir(o.TokenizerPath)
+	if err != nil {
+		return nil, nil, err
 	}
 	v := &voice{}
 	v.deployment, _ = DeploymentNamed(o.Engine)
@@ -56,6 +49,21 @@ func loadVoice(o Options) (*voice, []byte, error) {
 	}
 	bundle, err := bundleTokenizer(dir)
 	return v, bundle, err
+}
+
+// tokenizerDir opens a directory, or the embedded one where no path is given.
+func tokenizerDir(path string) (fs.FS, error) {
+	if path == "" {
+		return DemoTokenizer()
+	}
+	info, err := os.Stat(path)
+	if err != nil {
+		return nil, fmt.Errorf("tokenizer-path: %w", err)
+	}
+	if !info.IsDir() {
+		return nil, fmt.Errorf("tokenizer-path: %s is not a directory", path)
+	}
+	return os.DirFS(path), nil
 }
 
 func (v *voice) read(dir fs.FS) (err error) {
@@ -137,16 +145,16 @@ func (v *voice) report(f facts) string {
 	fmt.Fprintf(&b, "Your request went to worker %s, which speaks %s and simulates %s. ", f.addr, f.dialect, v.deployment.Name)
 	whole := v.deployment.Prefill(f.prompt, 0)
 	saved := whole - v.deployment.Prefill(f.prompt, f.cached)
-	fmt.Fprintf(&b, "Its prompt has %d tokens; %d of them were cached here", f.prompt, f.cached)
+	fmt.Fprintf(&b, "Its prompt has %d tokens; ", f.prompt)
 	if f.cached > 0 {
-		fmt.Fprintf(&b, " from an earlier request, which saved %s of the %s that computing all of it takes. ", millis(saved), millis(whole))
+		fmt.Fprintf(&b, "%d of them were cached here from an earlier request, which saved %s of the %s that computing all of it takes. ", f.cached, millis(saved), millis(whole))
 	} else {
-		fmt.Fprintf(&b, ", so all of it had to be computed, in %s. ", millis(whole))
+		fmt.Fprintf(&b, "none of them were cached here, so all of it was computed, in %s. ", millis(whole))
 	}
 	if f.running+f.waiting == 0 {
-		b.WriteString("The worker was idle: nothing else ran here.")
+		b.WriteString("The worker was idle.")
 	} else {
-		fmt.Fprintf(&b, "Beside it %d requests ran here and %d waited.", f.running, f.waiting)
+		fmt.Fprintf(&b, "Requests beside it: %d running, %d waiting.", f.running, f.waiting)
 	}
 	return b.String()
 }
