@@ -1,13 +1,18 @@
 package routing
 
-import "leeway/routing/prefix"
+import (
+	"fmt"
+	"slices"
+
+	"leeway/routing/prefix"
+)
 
 // Publish replaces the fleet. A target that stays, by ID and Epoch, keeps its sample and its accounts. A worker that
 // leaves, or comes back as another, loses everything that was known of its cache; one that turns unhealthy, too, and
 // gets it back only from a new subscription.
 func (r *Router) Publish(targets []Target) {
 	old := r.fleet.Load()
-	next := &fleet{models: map[string][]seat{}, byID: make(map[string]seat, len(targets))}
+	next := &fleet{models: map[string]*pool{}, byID: make(map[string]*seat, len(targets))}
 	stay := map[string]bool{}
 	for _, t := range targets {
 		before, ok := old.byID[t.ID]
@@ -22,7 +27,7 @@ func (r *Router) Publish(targets []Target) {
 	}
 	for _, t := range targets {
 		before, ok := old.byID[t.ID]
-		s := seat{target: t, source: prefix.Source{
+		s := &seat{target: t, source: prefix.Source{
 			Feed: r.index.Feed(t.worker()), Rank: t.Rank, Shared: t.Rank < 0 && t.Ranks > 1,
 		}}
 		if ok && before.target.Epoch == t.Epoch {
@@ -34,9 +39,50 @@ func (r *Router) Publish(targets []Target) {
 			s.station = &station{}
 		}
 		next.byID[t.ID] = s
-		next.models[t.Model] = append(next.models[t.Model], s)
+		next.add(s)
 	}
 	r.fleet.Store(next)
+}
+
+// add gives a seat its place among the workers of its model.
+func (f *fleet) add(s *seat) {
+	p := f.models[s.target.Model]
+	if p == nil {
+		p = &pool{whole: true}
+		f.models[s.target.Model] = p
+	}
+	if s.target.Healthy {
+		p.add(s)
+	}
+}
+
+func (p *pool) add(s *seat) {
+	p.seats = append(p.seats, s)
+	p.sources = append(p.sources, s.source)
+	p.whole = p.whole && s.target.GRPC && !s.target.Split
+}
+
+// pool returns the healthy workers of the request's model, without those that it was tried on while another is left.
+func (f *fleet) pool(q *Request) (*pool, error) {
+	all := f.models[q.Model]
+	switch {
+	case all == nil:
+		return nil, fmt.Errorf("%w: %q", ErrNoTarget, q.Model)
+	case len(all.seats) == 0:
+		return nil, fmt.Errorf("%w: %q", ErrNoHealthy, q.Model)
+	case len(q.Exclude) == 0:
+		return all, nil
+	}
+	left := &pool{whole: true}
+	for _, s := range all.seats {
+		if !slices.Contains(q.Exclude, s.target.ID) {
+			left.add(s)
+		}
+	}
+	if len(left.seats) == 0 {
+		return all, nil
+	}
+	return left, nil
 }
 
 // Feed returns the KV-event feed of a worker in the fleet. It is the worker's for as long as it stays; a worker that

@@ -34,7 +34,7 @@ var formV1 = form{
 // formV2 is SMG 1.13's: running requests count too, and so do requests of ours that the sample does not show.
 var formV2 = form{
 	backlog: func(c *Config, x *Candidate, a *Account) float64 {
-		unseen := max(0, a.InFlight-x.Running-x.Waiting-int(a.Requests))
+		unseen := max(0, x.InFlight-x.Running-x.Waiting-a.Requests)
 		return x.Queue + float64(x.Running+unseen)*float64(c.MeanPrefillTokens)
 	},
 	usage:         func(x *Candidate) float64 { return x.ActiveUsage },
@@ -75,12 +75,12 @@ func (f *form) score(c *Config, xs []Candidate, of book) {
 		best = 0
 	}
 	for i := range xs {
-		a := of(&xs[i])
+		x, a := &xs[i], of(&xs[i])
 		switch {
 		case !sampled:
-			a.Score = float64(a.InFlight)
-		case !xs[i].Sampled:
-			a.Score = best + float64(a.InFlight)*float64(c.MeanPrefillTokens)/nominal
+			a.Score = float64(x.InFlight)
+		case !x.Sampled:
+			a.Score = best + float64(x.InFlight)*float64(c.MeanPrefillTokens)/nominal
 		}
 	}
 }
@@ -105,11 +105,11 @@ func (f *form) full(c *Config, x *Candidate, a *Account) bool {
 	if c.MaxWaiting == 0 || !x.Sampled {
 		return false
 	}
-	waiting := x.Waiting + int(a.Requests)
+	waiting := x.Waiting + a.Requests
 	if f.peerBaseline {
-		waiting += max(0, a.InFlight-x.Running-waiting)
+		waiting += max(0, x.InFlight-x.Running-waiting)
 	}
-	return waiting >= c.MaxWaiting
+	return int(waiting) >= c.MaxWaiting
 }
 
 // leastLoad is the policy least_load.

@@ -49,6 +49,6 @@ func (l *ledger) retire(taken time.Time) {
 	l.credits = l.credits[:copy(l.credits, l.credits[n:])]
 }
 
-func (l *ledger) account(inFlight int) Account {
-	return Account{InFlight: inFlight, Requests: l.requests, Tokens: l.tokens, Backlog: l.prefill}
+func (l *ledger) account() Account {
+	return Account{Requests: int32(l.requests), Tokens: l.tokens, Backlog: l.prefill}
 }

@@ -15,46 +15,22 @@ type preference struct {
 	slack     float64 // seconds by which the preferred worker beats the base; 0 when it is the base
 }
 
-// eligible says whether a request's cache can be foreseen at all: its prompt is its tokens, one answer comes of it,
-// and every candidate does the whole work itself on a connection that tells us of its cache.
-func (d *decision) eligible() (ok, topology bool) {
-	q := d.request
-	if !q.Chat || !q.Streaming || q.N > 1 || !q.PlainText {
-		return false, true
-	}
-	for i := range d.seats {
-		if t := &d.seats[i].target; !t.GRPC || t.Split {
-			return false, false
-		}
-	}
-	return true, true
-}
-
-// ask finds out what each candidate can claim. It takes no lock.
+// ask finds out what each candidate can claim, if the request's cache can be foreseen at all: its prompt is its
+// tokens, and one answer comes of it. It takes no lock.
 func (d *decision) ask() {
 	if d.mode == Off || d.scorer == nil {
 		return
 	}
-	eligible, topology := d.eligible()
-	if !eligible {
+	if q := &d.request; !q.Chat || !q.Streaming || q.N > 1 || !q.PlainText {
 		d.preference.result = Ineligible
-		if !topology {
-			d.preference.reasons = UnsupportedTopology.only()
-		}
 		return
 	}
-	d.query = d.router.queries.Get().(*query)
-	d.query.sources = d.query.sources[:0]
-	for i := range d.seats {
-		d.query.sources = append(d.query.sources, d.seats[i].source)
+	if !d.whole {
+		d.preference.result, d.preference.reasons = Ineligible, UnsupportedTopology.only()
+		return
 	}
-	d.query.Ask(d.now, d.request.Tokens, d.query.sources)
-}
-
-// query is the memory of a prefix query between decisions.
-type query struct {
-	prefix.Query
-	sources []prefix.Source
+	d.asked = true
+	d.query.Ask(d.now, d.request.Tokens, d.sources)
 }
 
 // prefer decides between the base choice and the owners of the prompt's prefix. In shadow, everything is computed on
@@ -62,7 +38,7 @@ type query struct {
 func (d *decision) prefer(base int) {
 	p := &d.preference
 	p.preferred = base
-	if d.query == nil {
+	if !d.asked {
 		return
 	}
 	of := book(realBook)
@@ -104,7 +80,7 @@ func (d *decision) grounds() (Result, Reasons) {
 		switch x.Certificate {
 		case prefix.Certified:
 			certified++
-			sized += min(x.BlockSize, 1)
+			sized += min(int(x.BlockSize), 1)
 			if !x.Sampled {
 				reasons |= MissingLoad.only()
 			}
@@ -113,7 +89,7 @@ func (d *decision) grounds() (Result, Reasons) {
 		case prefix.Unsupported:
 			unsupported++
 		}
-		if x.BlockSize == 0 || len(d.request.Tokens) >= x.BlockSize {
+		if x.BlockSize == 0 || len(d.request.Tokens) >= int(x.BlockSize) {
 			whole++
 		}
 		if x.Sampled {
@@ -145,7 +121,7 @@ func (d *decision) grounds() (Result, Reasons) {
 
 // weigh fills in what each candidate costs and what it saves. Only a certified worker with a usable load saves.
 func (d *decision) weigh(of book) {
-	prefixes := 0
+	prefixes := int32(0)
 	for i := range d.candidates {
 		x := &d.candidates[i]
 		x.Cost = of(x).Score
@@ -177,12 +153,12 @@ const maxCalibratedAge = 1
 
 // holds checks the claims again, under the lock, and writes them down: one whose view has changed since is void.
 func (d *decision) holds() {
-	if d.query == nil {
+	if !d.asked {
 		return
 	}
 	for i := range d.candidates {
 		x, c := &d.candidates[i], &d.query.Claims[i]
-		x.Certificate, x.BlockSize, x.Cached = c.Word, c.BlockSize, c.Tokens
+		x.Certificate, x.BlockSize, x.Cached = c.Word, int32(c.BlockSize), int32(c.Tokens)
 		if c.Word == prefix.Certified && !c.Holds() {
 			c.Word, x.Certificate, x.Cached = prefix.Stale, prefix.Stale, 0
 		}

@@ -33,10 +33,10 @@ type Candidate struct {
 
 	// The load sample in use. Unsampled: there is none that may be used, and the other fields are zero.
 	Sampled     bool    `json:"sampled"`
+	Running     int32   `json:"running"`
+	Waiting     int32   `json:"waiting"`
+	Uncached    int64   `json:"waiting_uncached"`
 	SampleAge   float64 `json:"sample_age"`
-	Running     int     `json:"running"`
-	Waiting     int     `json:"waiting"`
-	Uncached    int     `json:"waiting_uncached"`
 	Throughput  float64 `json:"throughput"` // as reported, 0: not reported
 	Usage       float64 `json:"usage"`
 	ActiveUsage float64 `json:"active_usage"`
@@ -47,26 +47,26 @@ type Candidate struct {
 	Pressure float64 `json:"pressure"`
 	Ledger   Account `json:"ledger"`
 	Shadow   Account `json:"shadow"`
+	InFlight int32   `json:"in_flight"`
 
 	// What it can prove to hold, and what follows: Net is Cost less Saving.
 	Certificate   prefix.Word `json:"certificate"`
-	BlockSize     int         `json:"block_size"`
-	Cached        int         `json:"cached"`
-	PrefillRate   float64     `json:"prefill_rate"`   // tokens a second, learnt
+	BlockSize     int32       `json:"block_size"`
+	Cached        int32       `json:"cached"`
 	OthersBacklog int64       `json:"others_backlog"` // tokens waiting there that this gateway did not send
+	PrefillRate   float64     `json:"prefill_rate"`   // tokens a second, learnt
 	Cost          float64     `json:"cost"`
 	Saving        float64     `json:"saving"`
 	Net           float64     `json:"net"`
 }
 
-// Account is what has been sent to a worker, and the score that follows.
+// Account is what has been sent to a worker since its sample was taken, and the score that follows.
 type Account struct {
-	InFlight int     `json:"in_flight"`
-	Requests int64   `json:"sent_requests"` // since the sample was taken
 	Tokens   int64   `json:"sent_tokens"`
-	Backlog  int64   `json:"backlog"`        // of them, to be computed and not answered by a first token yet
-	Full     bool    `json:"full,omitempty"` // vetoed: its queue has reached the cap
+	Backlog  int64   `json:"backlog"` // tokens to be computed and not answered by a first token yet, whenever sent
 	Score    float64 `json:"score"`
+	Requests int32   `json:"sent_requests"`
+	Full     bool    `json:"full,omitempty"` // vetoed: its queue has reached the cap
 }
 
 // Outcome is how a request ended.

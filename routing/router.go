@@ -3,7 +3,6 @@ package routing
 import (
 	"errors"
 	"fmt"
-	"slices"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -43,7 +42,7 @@ type Router struct {
 	index      *prefix.Index
 	fleet      atomic.Pointer[fleet]
 	mode       atomic.Uint32
-	queries    sync.Pool // of *query
+	spare      sync.Pool // of *decision
 
 	mu           sync.Mutex // guards everything below and every station
 	chance       chance
@@ -59,8 +58,16 @@ type policy interface {
 
 // fleet is a snapshot of the workers. It is replaced, never edited.
 type fleet struct {
-	models map[string][]seat
-	byID   map[string]seat
+	models map[string]*pool
+	byID   map[string]*seat
+}
+
+// pool is the healthy workers of one model.
+type pool struct {
+	seats   []*seat
+	sources []prefix.Source // of the same order
+	// whole says that each does the whole work itself, on a connection that tells us of its cache.
+	whole bool
 }
 
 // seat is a target's place in a fleet; the station outlives the snapshot.
@@ -81,16 +88,17 @@ type station struct {
 	held     []*Lease // those that wait for a first token
 }
 
-// decision is one choice in the making.
+// decision is one choice in the making. Its memory is used again, all but the candidates.
 type decision struct {
-	router     *Router
-	now        time.Time
-	request    *Request
-	mode       Mode
-	scorer     *leastLoad // nil under other policies
-	seats      []seat
-	candidates []Candidate // of the same order
-	query      *query      // nil: the preference was not asked for
+	router  *Router
+	now     time.Time
+	request Request
+	mode    Mode
+	scorer  *leastLoad // nil under other policies
+	*pool
+	candidates []Candidate // of the same order as the pool's seats
+	query      prefix.Query
+	asked      bool // the preference was asked for, and the query has the claims
 	preference preference
 }
 
@@ -109,7 +117,7 @@ func New(cfg Config) (*Router, error) {
 		chance: newChance(cfg.Seed, 1), shadowChance: newChance(cfg.Seed, 2), decisions: newRing(cfg.DecisionRing),
 	}
 	r.scorer, _ = r.policy.(*leastLoad)
-	r.queries.New = func() any { return new(query) }
+	r.spare.New = func() any { return new(decision) }
 	r.fleet.Store(&fleet{})
 	r.SetMode(mode)
 	return r, nil
@@ -164,18 +172,18 @@ func (r *Router) Forget(id string) {
 
 // Pick chooses a worker for a request and charges it, in one step. The caller owes the lease a Release.
 func (r *Router) Pick(now time.Time, req Request) (*Lease, error) {
-	d := decision{router: r, now: now, request: &req, mode: r.Mode(), scorer: r.scorer}
-	if err := d.seek(r.fleet.Load()); err != nil {
+	p, err := r.fleet.Load().pool(&req)
+	if err != nil {
 		return nil, err
 	}
+	d := r.spare.Get().(*decision)
+	defer d.end()
+	d.router, d.now, d.request, d.mode, d.scorer, d.pool = r, now, req, r.Mode(), r.scorer, p
 	d.ask()
-	if d.query != nil {
-		defer r.queries.Put(d.query)
-	}
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	d.look()
-	base := r.policy.choose(&d)
+	base := r.policy.choose(d)
 	if base < 0 {
 		return nil, fmt.Errorf("%w: model %q", ErrSaturated, req.Model)
 	}
@@ -185,34 +193,11 @@ func (r *Router) Pick(now time.Time, req Request) (*Lease, error) {
 	return lease, nil
 }
 
-// seek finds the healthy targets of the request's model that it has not been tried on.
-func (d *decision) seek(f *fleet) error {
-	all, ok := f.models[d.request.Model]
-	if !ok {
-		return fmt.Errorf("%w: %q", ErrNoTarget, d.request.Model)
-	}
-	healthy := 0
-	for _, s := range all {
-		if !s.target.Healthy {
-			continue
-		}
-		healthy++
-		if !slices.Contains(d.request.Exclude, s.target.ID) {
-			d.seats = append(d.seats, s)
-		}
-	}
-	if healthy == 0 {
-		return fmt.Errorf("%w: %q", ErrNoHealthy, d.request.Model)
-	}
-	if len(d.seats) > 0 {
-		return nil
-	}
-	for _, s := range all { // all were tried: better a second time than not at all
-		if s.target.Healthy {
-			d.seats = append(d.seats, s)
-		}
-	}
-	return nil
+// end gives a decision's memory back.
+func (d *decision) end() {
+	r := d.router
+	*d = decision{query: d.query}
+	r.spare.Put(d)
 }
 
 // look writes down what is known of each candidate at this moment.
@@ -220,9 +205,9 @@ func (d *decision) look() {
 	maxAge := seconds(d.router.cfg.LoadMaxAgeSecs)
 	d.candidates = make([]Candidate, len(d.seats))
 	for i := range d.seats {
-		s, x := &d.seats[i], &d.candidates[i]
-		x.Worker = s.target.ID
-		x.Ledger, x.Shadow = s.sent.account(s.inFlight), s.shadow.account(s.inFlight)
+		s, x := d.seats[i], &d.candidates[i]
+		x.Worker, x.InFlight = s.target.ID, int32(s.inFlight)
+		x.Ledger, x.Shadow = s.sent.account(), s.shadow.account()
 		x.PrefillRate, x.OthersBacklog = s.rate.tokens(d.router.cfg.PrefillThroughput), s.others
 		if s.sample.fresh(d.now, maxAge) {
 			x.sampled(&s.sample, d.now)
@@ -237,7 +222,7 @@ func (d *decision) look() {
 func (x *Candidate) sampled(s *sample, now time.Time) {
 	x.Sampled = true
 	x.SampleAge = now.Sub(s.taken).Seconds()
-	x.Running, x.Waiting, x.Uncached = s.running, s.waiting, s.uncached
+	x.Running, x.Waiting, x.Uncached = int32(s.running), int32(s.waiting), int64(s.uncached)
 	x.Throughput, x.Usage, x.ActiveUsage = s.throughput, s.usage, s.active
 }
 
@@ -256,8 +241,8 @@ func (d *decision) reserve(base int) *Lease {
 	l := &Lease{
 		router: r, target: to.target, station: to.station, shadow: shadow.station, feed: to.source.Feed,
 		plain:          d.request.PlainText,
-		uncached:       tokens - d.candidates[chosen].Cached,
-		shadowUncached: tokens - d.candidates[p.preferred].Cached,
+		uncached:       tokens - int(d.candidates[chosen].Cached),
+		shadowUncached: tokens - int(d.candidates[p.preferred].Cached),
 		ahead:          to.sent.prefill + to.others,
 		receipt: Receipt{
 			ID: d.request.ID, At: d.now, Model: d.request.Model, PromptTokens: len(d.request.Tokens),
@@ -266,7 +251,7 @@ func (d *decision) reserve(base int) *Lease {
 			Result: p.result, Reasons: p.reasons, Saving: p.saving, Slack: p.slack,
 		},
 	}
-	if d.query != nil {
+	if d.asked {
 		l.claim = d.query.Claims[chosen]
 	}
 	to.inFlight++

@@ -63,7 +63,7 @@ func summed(l Load) sample {
 		return s
 	}
 	for _, r := range l.Ranks {
-		if r.Running < 0 || r.Waiting < 0 || r.WaitingUncached < 0 ||
+		if !countable(r.Running) || !countable(r.Waiting) || !countable(r.WaitingUncached) ||
 			!finite(r.GenThroughput) || !finite(r.Usage) || !finite(r.ActiveUsage) {
 			return sample{taken: l.TakenAt, pushed: l.Pushed}
 		}
@@ -78,11 +78,15 @@ func summed(l Load) sample {
 			s.active += r.Usage
 		}
 	}
+	s.running, s.waiting = min(s.running, 1<<30), min(s.waiting, 1<<30)
 	s.usage /= float64(len(l.Ranks))
 	s.active /= float64(len(l.Ranks))
 	s.usable = finite(s.throughput)
 	return s
 }
+
+// countable says whether a number can be a count of requests or tokens: no engine has 2³⁰ of either in a rank.
+func countable(n int) bool { return n >= 0 && n < 1<<30 }
 
 // fresh says whether the sample may be used at a moment.
 func (s *sample) fresh(now time.Time, maxAge time.Duration) bool {

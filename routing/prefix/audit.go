@@ -23,7 +23,7 @@ func (f Finding) String() string { return findingNames[min(f, findings-1)] }
 // Audit compares a claim with the tokens that the engine found cached. A claim that exceeds them by more than a
 // block is refuted: the view is emptied and its certificate withdrawn, unless it is another by now.
 func (c *Claim) Audit(cached int) Finding {
-	if c.Word != Certified {
+	if c.feed == nil || c.Word != Certified { // the zero claim is none
 		return Exact
 	}
 	found := Exact
@@ -59,7 +59,7 @@ func (f *Feed) stats(now time.Time) Stats {
 	s := Stats{Worker: f.worker, Lag: time.Duration(f.lag.Load()), Losses: map[Word]uint64{}, Audits: map[Finding]uint64{}}
 	s.Certified = len(f.all()) > 0 && !f.mismatch.Load()
 	for _, v := range f.all() {
-		s.Certified = s.Certified && v.load().word() == Certified && !v.quiet(now, f.index.cfg.MaxAge)
+		s.Certified = s.Certified && v.load().word() == Certified && !v.quiet(now.UnixNano(), f.index.cfg.MaxAge)
 		s.Blocks += v.blocks.count
 		s.Bytes += v.blocks.bytes()
 	}

@@ -1,6 +1,7 @@
 package prefix
 
 import (
+	"math/bits"
 	"unsafe"
 
 	"github.com/zeebo/xxh3"
@@ -11,13 +12,17 @@ const root uint64 = 1337
 
 // follow returns the hash of a prefix that ends with a block, from the hash of the prefix before it. It says the
 // whole prefix: two chains meet only if all their tokens are equal. 0 is never returned; it means no hash.
+//
+// The block is hashed by itself and then folded into the chain, so that a processor can work on several blocks at
+// once; hashing with the chain as the seed takes a quarter longer.
 func follow(before uint64, block []uint32) uint64 {
 	if len(block) == 0 {
 		return 0
 	}
 	// The bytes of the tokens as they lie in memory: hashes never leave the process.
 	bytes := unsafe.Slice((*byte)(unsafe.Pointer(unsafe.SliceData(block))), 4*len(block))
-	return max(xxh3.HashSeed(bytes, before), 1)
+	high, low := bits.Mul64(before^0x9E3779B97F4A7C15, xxh3.Hash(bytes)^0xD6E8FEB86659FD93)
+	return max(high^low, 1)
 }
 
 // chain is the hashes of a prompt's blocks of one size, computed once and only as far as asked.

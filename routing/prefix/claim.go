@@ -1,6 +1,9 @@
 package prefix
 
-import "time"
+import (
+	"slices"
+	"time"
+)
 
 // Source is where a claim may come from: a worker, and the rank that requests to it are pinned to, or -1.
 type Source struct {
@@ -47,10 +50,11 @@ type group struct {
 
 // Ask fills in Claims.
 func (q *Query) Ask(now time.Time, tokens []uint32, sources []Source) {
-	q.Claims, q.groups, q.inUse = q.Claims[:0], q.groups[:0], 0
-	for _, s := range sources {
-		q.Claims = append(q.Claims, s.claim(now))
-		c := &q.Claims[len(q.Claims)-1]
+	q.Claims, q.groups, q.inUse = slices.Grow(q.Claims[:0], len(sources))[:len(sources)], q.groups[:0], 0
+	at := now.UnixNano()
+	for i := range sources {
+		c := &q.Claims[i]
+		sources[i].claim(at, c)
 		if c.Word == Certified && c.BlockSize > 0 {
 			c.group = q.join(c, tokens)
 		}
@@ -71,35 +75,37 @@ func (q *Query) Ask(now time.Time, tokens []uint32, sources []Source) {
 	}
 }
 
-// claim says whether a source may claim anything.
-func (s Source) claim(now time.Time) Claim {
-	c := Claim{feed: s.Feed, group: -1, Word: Warming}
+// claim says whether a source may claim anything at a moment, in Unix nanoseconds.
+func (s *Source) claim(now int64, c *Claim) {
+	*c = Claim{feed: s.Feed, group: -1, Word: Unsupported}
 	if s.Feed == nil {
-		c.Word = Unsupported
-		return c
-	}
-	if w := Word(s.Feed.absent.Load()); w != Certified {
-		c.Word = w
-		return c
+		return
 	}
 	views := s.Feed.all()
-	if s.Shared || s.Rank < 0 && len(views) > 1 {
+	switch absent := Word(s.Feed.absent.Load()); {
+	case absent != Certified:
+		c.Word = absent
+	case s.Feed.mismatch.Load():
+		c.Word = Tokenizer
+	case s.Shared || s.Rank < 0 && len(views) > 1:
 		c.Word = Ranks
-		return c
-	}
-	for _, v := range views {
-		if s.Rank < 0 || v.rank == s.Rank {
-			c.view, c.status = v, v.load()
-			c.Word, c.BlockSize = c.status.word(), c.status.size()
-			if c.Word == Certified && v.quiet(now, s.Feed.index.cfg.MaxAge) {
-				c.Word = Stale
+	default:
+		c.Word = Warming
+		for _, v := range views {
+			if s.Rank < 0 || v.rank == s.Rank {
+				c.take(v, now, s.Feed.index.cfg.MaxAge)
 			}
 		}
 	}
-	if s.Feed.mismatch.Load() {
-		c.Word = Tokenizer
+}
+
+// take makes the claim one on a view.
+func (c *Claim) take(v *view, now int64, maxAge time.Duration) {
+	c.view, c.status = v, v.load()
+	c.Word, c.BlockSize = c.status.word(), c.status.size()
+	if c.Word == Certified && v.quiet(now, maxAge) {
+		c.Word = Stale
 	}
-	return c
 }
 
 // join puts a claim's view into the group of its lane and block size.

@@ -207,7 +207,7 @@ func (v *view) remove(e *Event) Word {
 	return Certified
 }
 
-// quiet says whether nothing was heard of the rank for too long.
-func (v *view) quiet(now time.Time, maxAge time.Duration) bool {
-	return now.UnixNano()-v.seen.Load() > int64(maxAge)
+// quiet says whether at a moment, in Unix nanoseconds, nothing had been heard of the rank for too long.
+func (v *view) quiet(now int64, maxAge time.Duration) bool {
+	return now-v.seen.Load() > int64(maxAge)
 }
