@@ -122,6 +122,7 @@ func (a *tagArgs) read(p *Parser, eof bool) bool {
 		}
 		c := &cursor{text: p.buf, eof: eof}
 		c.space()
+		from := c.pos
 		if c.lit(a.tags.param) {
 			if a.open(c) {
 				p.buf, a.inside = p.buf[c.pos:], true
@@ -133,10 +134,10 @@ func (a *tagArgs) read(p *Parser, eof bool) bool {
 			p.argue(a.last())
 			return true
 		}
-		if c.short || c.pos == len(p.buf) {
+		if c.short || from == len(p.buf) {
 			return false
 		}
-		a.stray(p)
+		a.stray(p, from, eof)
 	}
 }
 
@@ -225,12 +226,18 @@ func (a *tagArgs) textSoFar(p *Parser, eof bool) {
 	p.buf = rest
 }
 
-// stray passes on as content what stands between parameters and is none, but for the white space behind it.
-func (a *tagArgs) stray(p *Parser) {
+// stray passes on as content what stands between parameters and is none, but for the white space behind it. At from
+// stands something that opens and closes nothing.
+func (a *tagArgs) stray(p *Parser, from int, eof bool) {
 	next := append(a.tags.close[:len(a.tags.close):len(a.tags.close)], a.tags.param)
-	at, _ := earliest(p.buf[1:], next)
-	if at++; at == 0 {
-		at = len(p.buf) - heldSuffix(p.buf[1:], next)
+	at, _ := earliest(p.buf[from+1:], next)
+	switch {
+	case at >= 0:
+		at += from + 1
+	case eof:
+		at = len(p.buf)
+	default:
+		at = len(p.buf) - heldSuffix(p.buf[from+1:], next)
 	}
 	text := strings.TrimRight(p.buf[:at], " \n\t\r")
 	p.say(text)
