@@ -1,0 +1,40 @@
+package chattemplate
+
+// Limits bound one render. A zero field takes its value from DefaultLimits.
+type Limits struct {
+	Steps  int // statements, calls and list items evaluated; long strings cost one step per 64 bytes
+	Output int // bytes of text held at once
+	Depth  int // nested macro calls, recursive loops and values
+	Range  int // length of a range(), jinja2's own limit being 100000
+}
+
+// DefaultLimits leave two orders of magnitude above what published templates need for a 100k-token conversation.
+func DefaultLimits() Limits {
+	return Limits{Steps: 20_000_000, Output: 64 << 20, Depth: 200, Range: 100_000}
+}
+
+func (l Limits) orDefault() Limits {
+	d := DefaultLimits()
+	if l.Steps == 0 {
+		l.Steps = d.Steps
+	}
+	if l.Output == 0 {
+		l.Output = d.Output
+	}
+	if l.Depth == 0 {
+		l.Depth = d.Depth
+	}
+	if l.Range == 0 {
+		l.Range = d.Range
+	}
+	return l
+}
+
+// Bounds on a template's source; nothing published comes near them.
+const (
+	maxSource  = 4 << 20 // bytes
+	maxNesting = 300     // of expressions and statements in the source
+	maxDigits  = 4300    // of an integer turned into text, Python's own limit
+	maxBits    = 1 << 20 // of an integer that an operation yields
+	maxTree    = 1000    // of operators in a row, and of values inside values; Python stops at about the same depth
+)
