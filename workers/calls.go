@@ -17,7 +17,7 @@ func (p *Pool) Tokenizer(ctx context.Context, model string) ([]byte, error) {
 		if s.Model != model || s.State != Ready {
 			continue
 		}
-		archive, err := p.find(s.Spec.URL).currentClient().Tokenizer(ctx)
+		archive, err := p.tokenizer(ctx, s.Spec.URL)
 		if err == nil {
 			return archive, nil
 		}
@@ -27,6 +27,14 @@ func (p *Pool) Tokenizer(ctx context.Context, model string) ([]byte, error) {
 		return nil, fmt.Errorf("%w: none serves the model %q", ErrNotReady, model)
 	}
 	return nil, errors.Join(failures...)
+}
+
+func (p *Pool) tokenizer(ctx context.Context, id string) ([]byte, error) {
+	_, client, err := p.ready(id)
+	if err != nil {
+		return nil, err
+	}
+	return client.Tokenizer(ctx)
 }
 
 // Embed returns the embedding of a prompt by a target of the fleet.
@@ -71,7 +79,9 @@ func (p *Pool) Loads(ctx context.Context, id string) (engine.Load, error) {
 }
 
 func (p *Pool) ready(id string) (*worker, engine.Client, error) {
+	p.mu.Lock()
 	w := p.find(id)
+	p.mu.Unlock()
 	if w == nil {
 		return nil, nil, fmt.Errorf("%w: %s", ErrUnknownWorker, id)
 	}

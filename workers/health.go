@@ -106,7 +106,7 @@ func (w *worker) refresh(ctx context.Context, client engine.Client) error {
 	case before.Info.Ranks != info.Ranks:
 		return errRanks
 	case restarted || w.status().Model != before.Model:
-		w.pool.publish()
+		w.pool.publish(func() {})
 	}
 	return nil
 }

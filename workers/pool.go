@@ -90,16 +90,17 @@ func (p *Pool) Add(spec Spec) (Status, error) {
 	if err := spec.check(); err != nil {
 		return Status{}, err
 	}
-	p.mu.Lock()
-	if slices.ContainsFunc(p.members, func(w *worker) bool { return w.spec.URL == spec.URL }) {
-		p.mu.Unlock()
+	var w *worker
+	p.publish(func() {
+		if p.member(spec.URL) < 0 {
+			p.epoch++
+			w = newWorker(p, spec, p.epoch)
+			p.members = append(p.members[:len(p.members):len(p.members)], w)
+		}
+	})
+	if w == nil {
 		return Status{}, fmt.Errorf("%w: %s", ErrWorkerExists, spec.URL)
 	}
-	p.epoch++
-	w := newWorker(p, spec, p.epoch)
-	p.members = append(p.members, w)
-	p.mu.Unlock()
-	p.publish()
 	select {
 	case p.wake <- struct{}{}:
 	default:
@@ -109,37 +110,43 @@ func (p *Pool) Add(spec Spec) (Status, error) {
 
 // Remove takes a worker, by id or address, out of the fleet at once. Answers that have begun are let finish.
 func (p *Pool) Remove(id string) (Status, error) {
-	p.mu.Lock()
-	i := slices.IndexFunc(p.members, func(w *worker) bool { return w.id == id || w.spec.URL == id })
-	if i < 0 {
-		p.mu.Unlock()
+	var w *worker
+	p.publish(func() {
+		if i := p.member(id); i >= 0 {
+			w = p.members[i]
+			w.retire()
+			p.members = slices.Delete(slices.Clone(p.members), i, i+1)
+		}
+	})
+	if w == nil {
 		return Status{}, fmt.Errorf("%w: %s", ErrUnknownWorker, id)
 	}
-	w := p.members[i]
-	p.members = slices.Delete(slices.Clone(p.members), i, i+1)
-	p.mu.Unlock()
-	w.retire()
-	p.publish()
 	return w.status(), nil
+}
+
+// member is the place of a worker by id or address, or -1. p.mu is held.
+func (p *Pool) member(id string) int {
+	return slices.IndexFunc(p.members, func(w *worker) bool { return w.id == id || w.spec.URL == id })
 }
 
 // update changes what was asked of a worker, but for its address.
 func (p *Pool) update(spec Spec) {
-	if w := p.find(spec.URL); w != nil {
-		w.mu.Lock()
-		w.spec.Model, w.spec.Role = spec.Model, spec.Role
-		w.mu.Unlock()
-		p.publish()
-	}
+	p.publish(func() {
+		if i := p.member(spec.URL); i >= 0 {
+			w := p.members[i]
+			w.mu.Lock()
+			w.spec.Model, w.spec.Role = spec.Model, spec.Role
+			w.mu.Unlock()
+		}
+	})
 }
 
 // Workers returns what is known of each worker, in the order in which they joined.
 func (p *Pool) Workers() []Status {
 	p.mu.Lock()
-	members := p.members
-	p.mu.Unlock()
-	list := make([]Status, len(members))
-	for i, w := range members {
+	defer p.mu.Unlock()
+	list := make([]Status, len(p.members))
+	for i, w := range p.members {
 		list[i] = w.status()
 	}
 	return list
@@ -147,22 +154,21 @@ func (p *Pool) Workers() []Status {
 
 // Worker returns what is known of one worker, by id, address or target.
 func (p *Pool) Worker(id string) (Status, bool) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
 	if w := p.find(id); w != nil {
 		return w.status(), true
 	}
 	return Status{}, false
 }
 
+// find returns a worker by id, address or target, or nil. p.mu is held.
 func (p *Pool) find(id string) *worker {
 	if t, ok := (*p.targets.Load())[id]; ok {
 		return t.worker
 	}
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	for _, w := range p.members {
-		if w.id == id || w.spec.URL == id {
-			return w
-		}
+	if i := p.member(id); i >= 0 {
+		return p.members[i]
 	}
 	return nil
 }
@@ -174,10 +180,12 @@ func (p *Pool) Changed() <-chan struct{} {
 	return p.changed
 }
 
-// publish replaces the router's fleet by what the workers are now.
-func (p *Pool) publish() {
+// publish makes a change and replaces the router's fleet by what the workers are then. Whoever asks the pool sees
+// both or neither.
+func (p *Pool) publish(change func()) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
+	change()
 	var fleet []routing.Target
 	targets := map[string]target{}
 	for _, w := range p.members {

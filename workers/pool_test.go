@@ -4,8 +4,6 @@ import (
 	"archive/zip"
 	"bytes"
 	"errors"
-	"os"
-	"path/filepath"
 	"testing"
 	"time"
 
@@ -167,15 +165,8 @@ func TestEachRankIsATargetWhereRanksAreChosen(t *testing.T) {
 
 func TestTheTokenizerComesFromTheWorker(t *testing.T) {
 	eachDialect(t, func(t *testing.T, dialect string) {
-		dir := t.TempDir()
-		if err := os.WriteFile(filepath.Join(dir, "tokenizer.json"), []byte("{}"), 0o600); err != nil {
-			t.Fatal(err)
-		}
-		pool, _, _ := readyPool(t, sim.Options{Dialect: dialect, TokenizerPath: dir})
+		pool, _, _ := readyPool(t, sim.Options{Dialect: dialect})
 		archive, err := pool.Tokenizer(t.Context(), "demo")
-		if codeOf(err) == engine.FailedPrecondition {
-			t.Skip("SKIPPED: this simulator has no tokenizer to give")
-		}
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -202,28 +202,26 @@ func (w *worker) learn(info engine.Info, asked time.Time) (restarted bool) {
 }
 
 func (w *worker) becomeReady() {
-	w.mu.Lock()
-	w.enter(Ready, "")
-	dialect, info := w.dialect, w.info
-	w.mu.Unlock()
+	w.pool.publish(func() { w.enter(Ready, "") })
+	s := w.status()
 	w.gauges.healthy(true)
-	w.log.Info().Str("dialect", string(dialect)).Str("model", w.model(info)).Int("ranks", info.Ranks).Msg("worker ready")
-	w.pool.publish()
+	w.log.Info().Str("dialect", string(s.Dialect)).Str("model", s.Model).Int("ranks", s.Info.Ranks).Msg("worker ready")
 }
 
 // lose takes the worker out of selection.
 func (w *worker) lose(err error) {
-	w.mu.Lock()
-	w.enter(NotReady, err.Error())
-	clear(w.pushed)
-	w.mu.Unlock()
+	w.pool.publish(func() { w.enter(NotReady, err.Error()) })
 	w.gauges.healthy(false)
 	w.log.Warn().Err(err).Msg("worker lost")
-	w.pool.publish()
 }
 
-// enter changes the state; a worker that was removed stays so. w.mu is held.
+// enter changes the state; a worker that was removed stays so.
 func (w *worker) enter(s State, problem string) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	if s != Ready {
+		clear(w.pushed)
+	}
 	if w.state != Draining {
 		w.state, w.problem = s, problem
 	}

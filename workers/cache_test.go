@@ -1,0 +1,279 @@
+package workers
+
+import (
+	"io"
+	"net"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"leeway/routing"
+	"leeway/routing/prefix"
+	"leeway/workers/sim"
+)
+
+// shadowPool is a pool whose router computes what workers can claim.
+func shadowPool(t *testing.T, urls ...string) (*Pool, *routing.Router) {
+	t.Helper()
+	pool, router := startPool(t, quick(urls...))
+	router.SetMode(routing.Shadow)
+	for _, url := range urls {
+		waitState(t, pool, url, Ready)
+	}
+	return pool, router
+}
+
+// claim is what a worker can prove to hold of a prompt now.
+func claim(t *testing.T, r *routing.Router, worker string, tokens []uint32) (prefix.Word, int) {
+	t.Helper()
+	lease, err := r.Pick(time.Now(), routing.Request{
+		Model: "demo", Tokens: tokens, Chat: true, Streaming: true, PlainText: true,
+	})
+	if err != nil {
+		return prefix.Unhealthy, 0
+	}
+	defer lease.Release()
+	for _, c := range lease.Receipt().Candidates {
+		if c.Worker == worker {
+			return c.Certificate, int(c.Cached)
+		}
+	}
+	t.Fatalf("%s is no candidate", worker)
+	return 0, 0
+}
+
+func waitClaim(t *testing.T, r *routing.Router, worker string, tokens []uint32, word prefix.Word, cached int) {
+	t.Helper()
+	var gotWord prefix.Word
+	var got int
+	for end := time.Now().Add(10 * time.Second); time.Now().Before(end); time.Sleep(5 * time.Millisecond) {
+		if gotWord, got = claim(t, r, worker, tokens); gotWord == word && got == cached {
+			return
+		}
+	}
+	t.Fatalf("the claim stays %s for %d tokens, want %s for %d", gotWord, got, word, cached)
+}
+
+// ask runs a prompt on a worker and returns how much of it the engine had cached.
+func ask(t *testing.T, p *Pool, url string, tokens []uint32) int {
+	t.Helper()
+	req := request(0)
+	req.Tokens = tokens
+	s, err := p.Generate(t.Context(), url, req)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer s.Close()
+	got, err := collect(s)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return got.cached
+}
+
+func promptOf(seed uint32, n int) []uint32 {
+	tokens := prompt(n)
+	tokens[0] = seed
+	return tokens
+}
+
+func TestWhatAWorkerHasComputedItCanClaim(t *testing.T) {
+	for _, servicer := range []sim.Servicer{sim.Python, sim.Rust, sim.Bridge} {
+		t.Run(string(servicer), func(t *testing.T) {
+			eachDialect(t, func(t *testing.T, dialect string) {
+				w, other := startSim(t, sim.Options{Dialect: dialect, Servicer: string(servicer), Speed: 20}), startSim(t, sim.Options{})
+				pool, router := shadowPool(t, w.URL(), other.URL())
+				eventually(t, func() bool { _, ok := sampleOf(t, router, w.URL()); return ok }, "a sample")
+				ask(t, pool, w.URL(), promptOf(1, 100))
+				waitClaim(t, router, w.URL(), promptOf(1, 100), prefix.Certified, 96)
+				if cached := ask(t, pool, w.URL(), promptOf(1, 100)); cached != 96 {
+					t.Errorf("the engine had %d tokens, 96 were claimed", cached)
+				}
+				waitClaim(t, router, w.URL(), promptOf(2, 100), prefix.Certified, 0)
+			})
+		})
+	}
+}
+
+// case D2
+func TestARestartEndsAllClaims(t *testing.T) {
+	for _, keep := range []bool{false, true} {
+		w, other := startSim(t, sim.Options{Speed: 20}), startSim(t, sim.Options{})
+		pool, router := shadowPool(t, w.URL(), other.URL())
+		for seed := range uint32(3) {
+			ask(t, pool, w.URL(), promptOf(seed, 100))
+		}
+		waitClaim(t, router, w.URL(), promptOf(1, 100), prefix.Certified, 96)
+		if err := w.Restart(keep); err != nil {
+			t.Fatal(err)
+		}
+		eventually(t, func() bool {
+			word, cached := claim(t, router, w.URL(), promptOf(1, 100))
+			return word != prefix.Certified && cached == 0
+		}, "the claim to end")
+		eventually(t, func() bool {
+			s, err := pool.Generate(t.Context(), w.URL(), request(100))
+			if err != nil {
+				return false
+			}
+			defer s.Close()
+			_, err = collect(s)
+			return err == nil
+		}, "the new process to answer")
+		seed := uint32(10) // what is cached already makes no event
+		eventually(t, func() bool {
+			ask(t, pool, w.URL(), promptOf(seed, 100))
+			seed++
+			word, _ := claim(t, router, w.URL(), prompt(10))
+			return word == prefix.Certified
+		}, "a new certificate")
+		if _, cached := claim(t, router, w.URL(), promptOf(1, 100)); cached != 0 {
+			t.Errorf("keep %v: %d tokens of the process before are claimed", keep, cached)
+		}
+	}
+}
+
+// cases D1, D11, D12, H3
+func TestFaultsOfTheStreamEndClaims(t *testing.T) {
+	for _, c := range []struct {
+		name  string
+		fault sim.Fault
+	}{
+		{"gap", sim.Fault{Kind: sim.FaultKVGap, N: 3, Times: 1}},
+		{"lost batch", sim.Fault{Kind: sim.FaultKVDrop, Times: 1}},
+		{"stream lost with a batch", sim.Fault{Kind: sim.FaultKVEnd, Times: 1}},
+		{"data loss", sim.Fault{Kind: sim.FaultKVEnd, Times: 1, Code: "DATA_LOSS"}},
+	} {
+		for _, servicer := range []sim.Servicer{sim.Python, sim.Rust} {
+			t.Run(c.name+" "+string(servicer), func(t *testing.T) {
+				w, other := startSim(t, sim.Options{Servicer: string(servicer), Speed: 20}), startSim(t, sim.Options{})
+				pool, router := shadowPool(t, w.URL(), other.URL())
+				ask(t, pool, w.URL(), promptOf(1, 100))
+				waitClaim(t, router, w.URL(), promptOf(1, 100), prefix.Certified, 96)
+				if err := w.SetFaults(c.fault); err != nil {
+					t.Fatal(err)
+				}
+				seed := uint32(10)
+				eventually(t, func() bool {
+					seed++
+					ask(t, pool, w.URL(), promptOf(seed, 100))
+					word, cached := claim(t, router, w.URL(), promptOf(seed, 100))
+					return word == prefix.Certified && cached == 96
+				}, "a new certificate")
+				if cached := ask(t, pool, w.URL(), promptOf(seed, 100)); cached != 96 {
+					t.Errorf("the engine had %d tokens, 96 were claimed", cached)
+				}
+			})
+		}
+	}
+}
+
+func TestAWorkerWithoutEventsClaimsNothing(t *testing.T) {
+	w, other := startSim(t, sim.Options{NoKVEvents: true, Speed: 20}), startSim(t, sim.Options{})
+	pool, router := shadowPool(t, w.URL(), other.URL())
+	ask(t, pool, w.URL(), promptOf(1, 100))
+	waitClaim(t, router, w.URL(), promptOf(1, 100), prefix.Unsupported, 0)
+}
+
+// case H3
+func TestACertificateDiesWithTheEngine(t *testing.T) {
+	w, other := startSim(t, sim.Options{Speed: 20}), startSim(t, sim.Options{})
+	pool, router := shadowPool(t, w.URL(), other.URL())
+	ask(t, pool, w.URL(), promptOf(1, 100))
+	waitClaim(t, router, w.URL(), promptOf(1, 100), prefix.Certified, 96)
+	w.KillCore()
+	waitState(t, pool, w.URL(), NotReady)
+	if err := w.Restart(true); err != nil {
+		t.Fatal(err)
+	}
+	waitState(t, pool, w.URL(), Ready)
+	if word, cached := claim(t, router, w.URL(), promptOf(1, 100)); cached != 0 {
+		t.Errorf("%s for %d tokens", word, cached)
+	}
+}
+
+// case H4
+func TestAFlushThroughTheGatewayEmptiesAtOnce(t *testing.T) {
+	w, other := startSim(t, sim.Options{Speed: 20}), startSim(t, sim.Options{})
+	pool, router := shadowPool(t, w.URL(), other.URL())
+	ask(t, pool, w.URL(), promptOf(1, 100))
+	waitClaim(t, router, w.URL(), promptOf(1, 100), prefix.Certified, 96)
+	if err := pool.Flush(t.Context(), w.URL(), time.Second); err != nil {
+		t.Fatal(err)
+	}
+	if _, cached := claim(t, router, w.URL(), promptOf(1, 100)); cached != 0 {
+		t.Errorf("%d tokens are claimed", cached)
+	}
+}
+
+// relay stands between gateway and worker, to break the connection and neither of them.
+type relay struct {
+	listener net.Listener
+	to       string
+	mu       sync.Mutex
+	conns    []net.Conn
+	copies   sync.WaitGroup
+}
+
+func startRelay(t *testing.T, to string) *relay {
+	t.Helper()
+	listener, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	r := &relay{listener: listener, to: strings.TrimPrefix(to, "grpc://")}
+	r.copies.Go(r.accept)
+	t.Cleanup(func() { _ = listener.Close(); r.cut(); r.copies.Wait() })
+	return r
+}
+
+func (r *relay) accept() {
+	for {
+		in, err := r.listener.Accept()
+		if err != nil {
+			return
+		}
+		out, err := net.Dial("tcp", r.to)
+		if err != nil {
+			_ = in.Close()
+			continue
+		}
+		r.mu.Lock()
+		r.conns = append(r.conns, in, out)
+		r.mu.Unlock()
+		r.copies.Go(func() { _, _ = io.Copy(in, out); _ = in.Close() })
+		r.copies.Go(func() { _, _ = io.Copy(out, in); _ = out.Close() })
+	}
+}
+
+func (r *relay) cut() {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	for _, conn := range r.conns {
+		_ = conn.Close()
+	}
+	r.conns = nil
+}
+
+func TestALostConnectionToAnUnchangedEngineKeepsItsWarmView(t *testing.T) {
+	for _, servicer := range []sim.Servicer{sim.Python, sim.Rust} {
+		t.Run(string(servicer), func(t *testing.T) {
+			w, other := startSim(t, sim.Options{Servicer: string(servicer), Speed: 20}), startSim(t, sim.Options{})
+			between := startRelay(t, w.URL())
+			url := "grpc://" + between.listener.Addr().String()
+			pool, router := shadowPool(t, url, other.URL())
+			for seed := range uint32(3) {
+				ask(t, pool, url, promptOf(seed, 100))
+			}
+			waitClaim(t, router, url, promptOf(1, 100), prefix.Certified, 96)
+			between.cut()
+			eventually(t, func() bool { word, _ := claim(t, router, url, promptOf(1, 100)); return word == prefix.Suspended }, "the claim to be suspended")
+			time.Sleep(400 * time.Millisecond)
+			waitState(t, pool, url, Ready)
+			ask(t, pool, url, promptOf(7, 100))
+			waitClaim(t, router, url, promptOf(1, 100), prefix.Certified, 96)
+			waitClaim(t, router, url, promptOf(7, 100), prefix.Certified, 96)
+		})
+	}
+}
