@@ -1,0 +1,135 @@
+package reasoning
+
+import (
+	"strings"
+	"unicode/utf8"
+)
+
+// fence is the parser of all families that put one marker before their thoughts and one behind. Only the first pair
+// counts: a model that later writes about the markers is not taken to think.
+type fence struct {
+	markers markers
+	state   state
+	buf     string // what is not decided yet
+	spoken  bool   // content other than white space has come out
+}
+
+type state uint8
+
+const (
+	before   state = iota // the fence may yet open
+	entering              // inside, and the opening marker may be repeated
+	inside
+	outside // behind the fence, for good
+)
+
+func (f *fence) Add(text string) (reasoning, content string) {
+	f.buf += text
+	return f.run(false)
+}
+
+func (f *fence) Flush() (reasoning, content string) { return f.run(true) }
+
+func (f *fence) run(eof bool) (reasoning, content string) {
+	if f.state == before {
+		content = f.before(eof)
+	}
+	if f.state == entering && !f.enter(eof) {
+		return "", content
+	}
+	if f.state == inside {
+		reasoning = f.inside(eof)
+	}
+	if f.state == outside {
+		n := len(f.buf)
+		if !eof {
+			n -= partialRune(f.buf)
+		}
+		content += f.take(n)
+	}
+	return reasoning, content
+}
+
+// take cuts n bytes off the buffer.
+func (f *fence) take(n int) string {
+	s := f.buf[:n]
+	f.buf = f.buf[n:]
+	return s
+}
+
+// before passes on content up to the opening marker. White space alone before it is dropped.
+func (f *fence) before(eof bool) string {
+	if at := strings.Index(f.buf, f.markers.open); at >= 0 {
+		content := f.take(at)
+		f.take(len(f.markers.open))
+		f.state = inside
+		if !f.spoken && strings.TrimSpace(content) == "" {
+			return ""
+		}
+		return content
+	}
+	n := len(f.buf)
+	if !eof {
+		n -= held(f.buf, f.markers.open)
+	}
+	if !f.spoken && strings.TrimSpace(f.buf[:n]) == "" && !eof {
+		return ""
+	}
+	f.spoken = true
+	return f.take(n)
+}
+
+// enter drops an opening marker that repeats the prompt's.
+func (f *fence) enter(eof bool) bool {
+	rest := strings.TrimLeft(f.buf, " \n\t\r")
+	switch {
+	case strings.HasPrefix(rest, f.markers.open):
+		f.buf = rest[len(f.markers.open):]
+	case strings.HasPrefix(f.markers.open, rest) && !eof:
+		return false
+	}
+	f.state = inside
+	return true
+}
+
+// inside passes on thoughts up to the closing marker.
+func (f *fence) inside(eof bool) string {
+	if at := strings.Index(f.buf, f.markers.close); at >= 0 {
+		reasoning := f.take(at)
+		f.take(len(f.markers.close))
+		f.state = outside
+		return reasoning
+	}
+	n := len(f.buf)
+	if !eof {
+		n -= held(f.buf, f.markers.close)
+	}
+	return f.take(n)
+}
+
+// held is the length of the longest end of text that may still become one of the markers, or a whole character.
+func held(text string, markers ...string) int {
+	longest := partialRune(text)
+	for _, m := range markers {
+		for n := min(len(m)-1, len(text)); n > longest; n-- {
+			if strings.HasPrefix(m, text[len(text)-n:]) {
+				longest = n
+				break
+			}
+		}
+	}
+	return longest
+}
+
+// partialRune is the length of the character that text breaks off in, 0 if it ends between two.
+func partialRune(text string) int {
+	for n := 1; n < utf8.UTFMax && n <= len(text); n++ {
+		if tail := text[len(text)-n:]; utf8.RuneStart(tail[0]) {
+			if utf8.FullRuneInString(tail) {
+				return 0
+			}
+			return n
+		}
+	}
+	return 0
+}

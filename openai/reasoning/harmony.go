@@ -1,0 +1,125 @@
+package reasoning
+
+import "strings"
+
+// harmony is the parser of gpt-oss, which sends messages on channels. What it writes on the analysis channel are
+// thoughts, other messages to the user are content without their markers, and a message to a function stays as it is:
+// the tool parser knows it by its header.
+type harmony struct {
+	buf           string
+	kind          kind
+	thought, said string // what one run puts out
+}
+
+// kind is where the text being read goes.
+type kind uint8
+
+const (
+	loose    kind = iota // outside of any message
+	thoughts             // a message on the analysis channel
+	speech               // a message to the user
+	call                 // a message to a function
+)
+
+const (
+	startMark   = "<|start|>"
+	channelMark = "<|channel|>"
+	messageMark = "<|message|>"
+)
+
+var (
+	heads = []string{startMark, channelMark}
+	ends  = []string{"<|end|>", "<|return|>", "<|call|>", startMark, channelMark}
+)
+
+// maxHeader bounds a message's header, so that a stray marker does not hold text back for long.
+const maxHeader = 512
+
+func (h *harmony) Add(text string) (reasoning, content string) {
+	h.buf += text
+	return h.run(false)
+}
+
+func (h *harmony) Flush() (reasoning, content string) { return h.run(true) }
+
+func (h *harmony) run(eof bool) (reasoning, content string) {
+	h.thought, h.said = "", ""
+	for h.buf != "" && h.step(eof) {
+	}
+	return h.thought, h.said
+}
+
+// step settles some of the buffer. It reports false when that takes more text.
+func (h *harmony) step(eof bool) bool {
+	marks := ends
+	if h.kind == loose {
+		marks = heads
+	}
+	at, mark := first(h.buf, marks)
+	if at < 0 {
+		n := len(h.buf)
+		if !eof {
+			n -= held(h.buf, marks...)
+		}
+		h.pass(n)
+		return false
+	}
+	h.pass(at)
+	if mark == startMark || mark == channelMark {
+		return h.header(mark, eof)
+	}
+	if h.kind == call { // the marker behind a call belongs to it
+		h.pass(len(mark))
+	} else {
+		h.buf = h.buf[len(mark):]
+	}
+	h.kind = loose
+	return true
+}
+
+// pass puts out n bytes where the message being read goes.
+func (h *harmony) pass(n int) {
+	if h.kind == thoughts {
+		h.thought += h.buf[:n]
+	} else {
+		h.said += h.buf[:n]
+	}
+	h.buf = h.buf[n:]
+}
+
+// header reads the header of a message and drops it, unless the message is a call. A marker that begins none is text.
+func (h *harmony) header(mark string, eof bool) bool {
+	at := strings.Index(h.buf, messageMark)
+	switch {
+	case at < 0 && len(h.buf) < maxHeader+len(messageMark) && !eof:
+		return false
+	case at < 0 || at > maxHeader:
+		h.pass(len(mark))
+		return true
+	}
+	header := h.buf[:at]
+	_, channel, _ := strings.Cut(header, channelMark)
+	switch {
+	case strings.Contains(header, "to="):
+		h.kind = call
+		h.pass(at + len(messageMark))
+		return true
+	case strings.HasPrefix(channel, "analysis"):
+		h.kind = thoughts
+	default:
+		h.kind = speech
+	}
+	h.buf = h.buf[at+len(messageMark):]
+	return true
+}
+
+// first returns the marker that comes first in a text, and where, or −1.
+func first(text string, marks []string) (at int, mark string) {
+	at = -1
+	for _, m := range marks {
+		if i := strings.Index(text, m); i >= 0 && (at < 0 || i < at) {
+			at, mark = i, m
+		}
+	}
+	return at, mark
+}

@@ -1,0 +1,137 @@
+package reasoning
+
+import (
+	"strings"
+	"testing"
+)
+
+// answers is what models write and what it comes to.
+var answers = []struct {
+	family             string
+	inside             bool
+	text               string
+	reasoning, content string
+}{
+	{"qwen3", false, "<think>\nabc\n</think>\n\nhello", "\nabc\n", "\n\nhello"},
+	{"qwen3", false, "\n<think>a</think>b <think>c</think>", "a", "b <think>c</think>"},
+	{"qwen3", false, "hello <think>x</think> y", "x", "hello  y"},
+	{"qwen3", false, "no <thin fence </think>", "", "no <thin fence </think>"},
+	{"qwen3", false, "<think>never closed </thin", "never closed </thin", ""},
+	{"qwen3", false, "", "", ""},
+	{"qwen3", false, " \n ", "", " \n "},
+	{"qwen3", true, "the prompt has opened it</think>so", "the prompt has opened it", "so"},
+	{"deepseek_r1", true, "<think>\nrepeated</think>b", "\nrepeated", "b"},
+	{"deepseek_r1", true, "\n<thi", "\n<thi", ""},
+	{"deepseek_r1", true, "only thoughts", "only thoughts", ""},
+	{"kimi", false, "◁think▷你好🙂◁/think▷再见🙂", "你好🙂", "再见🙂"},
+	{"minimax_m3", false, "<mm:think>a</mm:think>b", "a", "b"},
+	{"gemma4", false, "<|channel>thought\na<channel|>b", "a", "b"},
+	{"cohere_cmd", false, "<|START_THINKING|>a<|END_THINKING|><|START_RESPONSE|>b<|END_RESPONSE|>", "a", "<|START_RESPONSE|>b<|END_RESPONSE|>"},
+	{"passthrough", false, "<think>a</think>", "", "<think>a</think>"},
+	{"harmony", false, "<|channel|>analysis<|message|>Hm.<|end|><|start|>assistant<|channel|>final<|message|>Hi.<|return|>", "Hm.", "Hi."},
+	{"harmony", false, "<|channel|>analysis<|message|>Hm.<|end|><|start|>assistant<|channel|>commentary to=functions.f <|constrain|>json<|message|>{}<|call|>",
+		"Hm.", "<|start|>assistant<|channel|>commentary to=functions.f <|constrain|>json<|message|>{}<|call|>"},
+	{"harmony", false, "<|channel|>commentary<|message|>I look.<|end|><|start|>assistant<|channel|>analysis<|message|>cut <|en", "cut <|en", "I look."},
+	{"harmony", false, "plain <|start|> text", "", "plain <|start|> text"},
+}
+
+func part(t testing.TB, family string, inside bool, pieces ...string) (reasoning, content string) {
+	t.Helper()
+	p, err := New(family, inside)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, piece := range append(pieces, "") {
+		r, c := p.Add(piece)
+		reasoning, content = reasoning+r, content+c
+	}
+	r, c := p.Flush()
+	return reasoning + r, content + c
+}
+
+// case A10, case A28
+func TestAnswersArePartedHoweverTheyAreCut(t *testing.T) {
+	for _, x := range answers {
+		check := func(pieces ...string) {
+			if r, c := part(t, x.family, x.inside, pieces...); r != x.reasoning || c != x.content {
+				t.Errorf("%s: %q gives %q and %q", x.family, pieces, r, c)
+			}
+		}
+		check(x.text)
+		for i := range len(x.text) {
+			check(x.text[:i], x.text[i:])
+		}
+		check(strings.Split(x.text, "")...)
+		var single []string
+		for i := range len(x.text) {
+			single = append(single, x.text[i:i+1])
+		}
+		check(single...)
+	}
+}
+
+func TestTextIsNotHeldLongerThanItMustBe(t *testing.T) {
+	p, _ := New("qwen3", true)
+	if r, _ := p.Add("so far <"); r != "so far " {
+		t.Errorf("got %q", r)
+	}
+	if r, _ := p.Add("b"); r != "<b" {
+		t.Errorf("got %q", r)
+	}
+	if _, c := p.Add("</think>x"); c != "x" {
+		t.Errorf("got %q", c)
+	}
+}
+
+func TestModelsChooseTheirFamily(t *testing.T) {
+	for model, want := range map[string]string{
+		"deepseek-ai/DeepSeek-R1": "deepseek_r1", "DeepSeek-V3.1": "deepseek_v31", "DeepSeek-V4": "deepseek_v4",
+		"DeepSeek-V4.1": "deepseek_v41", "Qwen/Qwen3-8B": "qwen3", "qwen3-thinking-4b": "qwen3_thinking", "GLM-4.5": "glm45",
+		"Kimi-K2-Thinking": "kimi_thinking", "Kimi-K2.5": "kimi_k25", "Kimi-VL": "kimi", "Kimi-K3": "", "step3": "step3",
+		"MiniMax-M2": "minimax", "MiniMax-M3": "minimax_m3", "c4ai-command-a": "cohere_cmd", "NVIDIA-Nemotron-Nano-9B": "nano_v3",
+		"gpt-oss-120b": "harmony", "gemma-4-27b": "gemma4", "demo": "", "llama-3": "",
+	} {
+		got := ForModel(model)
+		if got != want {
+			t.Errorf("%s: %q, want %q", model, got, want)
+		}
+		if got != "" {
+			if _, err := New(got, StartsInside(got)); err != nil {
+				t.Error(err)
+			}
+		}
+	}
+	if _, err := New("nosuch", false); err == nil || !strings.Contains(err.Error(), "qwen3") {
+		t.Errorf("unknown parser: %v", err)
+	}
+	if !NeedsSpecialTokens("harmony") || NeedsSpecialTokens("qwen3") || !StartsInside("step3") {
+		t.Error("facts about families are wrong")
+	}
+}
+
+func FuzzSplit(f *testing.F) {
+	names := Names()
+	for _, x := range answers {
+		for i, name := range names {
+			if name == x.family {
+				f.Add(uint8(i), x.inside, x.text, uint8(2))
+			}
+		}
+	}
+	f.Fuzz(func(t *testing.T, n uint8, inside bool, text string, cut uint8) {
+		name := names[int(n)%len(names)]
+		reasoning, content := part(t, name, inside, text)
+		var pieces []string
+		for rest := text; rest != ""; {
+			k := min(1+int(cut)%7, len(rest))
+			pieces = append(pieces, rest[:k])
+			rest = rest[k:]
+		}
+		if r, c := part(t, name, inside, pieces...); r != reasoning || c != content {
+			t.Fatalf("%s: %q gives %q and %q, whole %q and %q", name, pieces, r, c, reasoning, content)
+		}
+		if name != "harmony" && len(reasoning)+len(content) < len(strings.TrimSpace(text))-len(families[name].open+families[name].close) {
+			t.Fatalf("%s: %q lost text: %q and %q", name, text, reasoning, content)
+		}
+	})
+}
