@@ -27,7 +27,9 @@ func (d *Decoder) Append(dst []byte, id uint32) []byte {
 		return d.token(dst, id)
 	}
 	from := len(dst)
-	dst = d.token(append(dst, d.held...), id)
+	dst = append(dst, d.held...)
+	d.held = d.held[:0]
+	dst = d.token(dst, id)
 	whole := len(dst) - openTail(dst[from:])
 	d.held = append(d.held[:0], dst[whole:]...)
 	return lossyFrom(dst[:whole], from)

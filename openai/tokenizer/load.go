@@ -120,7 +120,7 @@ func newTokenizer(s *spec) (*Tokenizer, error) {
 }
 
 // addTokens registers the added tokens as the library does: a token that the model knows keeps the model's id, another
-// one gets the next free id, whatever the file says; where the file disagrees, ids would be wrong silently.
+// one gets the next free id, whatever the file says. A tiktoken file leaves gaps, and there the given ids count.
 func (t *Tokenizer) addTokens(s *spec) (special map[string]bool, err error) {
 	t.addedID, t.addedToken = map[string]uint32{}, map[uint32]addedToken{}
 	special = map[string]bool{}

@@ -95,6 +95,9 @@ func (p *patternParser) item() (item, error) {
 func (p *patternParser) choice(fold bool) (item, error) {
 	it := item{min: 1, max: 1}
 	var seq fixed
+	if inside, _, _ := strings.Cut(p.rest(), ")"); fold && foldsTogether(inside) {
+		return it, fmt.Errorf("case folding of letters that fold to a ligature")
+	}
 	for {
 		switch {
 		case p.accept("|"), p.accept(")"):

@@ -3,6 +3,7 @@ package tokenizer
 import (
 	"fmt"
 	"strings"
+	"unicode/utf8"
 
 	"github.com/dlclark/regexp2/v2"
 )
@@ -24,8 +25,12 @@ func compileRegex(src string) (*regex, error) {
 	return &regex{re}, nil
 }
 
-// rewriteClasses replaces bracket expressions and class escapes by explicit ranges, and leaves the rest as it is.
+// rewriteClasses replaces bracket expressions, class escapes and anchors by what they mean in Oniguruma, written with
+// explicit ranges, and leaves the rest as it is.
 func rewriteClasses(src string) (string, error) {
+	if strings.Contains(src, "(?i") && foldsTogether(src) {
+		return "", fmt.Errorf("case folding of letters that fold to a ligature is not supported")
+	}
 	p := &patternParser{src: src}
 	var out strings.Builder
 	for p.pos < len(src) {
@@ -36,8 +41,16 @@ func rewriteClasses(src string) (string, error) {
 				return "", fmt.Errorf("at %d: %w", p.pos, err)
 			}
 			writeClass(&out, rs)
+		case p.accept("^"):
+			out.WriteString(`(?:\A|(?<=\n)(?!\z))`)
+		case p.accept("$"):
+			out.WriteString(`(?=\n|\z)`)
+		case p.accept(`\b`):
+			writeBoundary(&out, "(?:(?<=W)(?!W)|(?<!W)(?=W))")
+		case p.accept(`\B`):
+			writeBoundary(&out, "(?:(?<=W)(?=W)|(?<!W)(?!W))")
 		case c == '\\' && p.pos+1 < len(src):
-			if strings.IndexByte("AzZGhRXKkQEgHONy123456789", src[p.pos+1]) >= 0 {
+			if strings.IndexByte("GhRXKkQEgHONyYaec0123456789", src[p.pos+1]) >= 0 {
 				return "", fmt.Errorf("at %d: escape \\%c is not supported", p.pos, src[p.pos+1])
 			}
 			out.WriteString(src[p.pos : p.pos+2])
@@ -50,6 +63,25 @@ func rewriteClasses(src string) (string, error) {
 	return out.String(), nil
 }
 
+// foldsTogether tells whether a text holds letters in a row that fold to one character, as ss does to ß.
+func foldsTogether(text string) bool {
+	text = strings.ToLower(text)
+	for _, pair := range [...]string{"ss", "st", "ff", "fi", "fl"} {
+		if strings.Contains(text, pair) {
+			return true
+		}
+	}
+	return false
+}
+
+// writeBoundary writes form with word characters for W.
+func writeBoundary(out *strings.Builder, form string) {
+	word, _ := classNamed("word")
+	var class strings.Builder
+	writeClass(&class, word)
+	out.WriteString(strings.ReplaceAll(form, "W", class.String()))
+}
+
 // classEscape tells whether text begins with an escape that stands for a class or a code point.
 func classEscape(text string) bool {
 	return len(text) > 1 && strings.IndexByte("sSdDwWpPuxnrtfv", text[1]) >= 0
@@ -57,10 +89,21 @@ func classEscape(text string) bool {
 
 func writeClass(out *strings.Builder, rs ranges) {
 	out.WriteByte('[')
-	for _, r := range rs {
-		fmt.Fprintf(out, `\u{%x}-\u{%x}`, r.lo, r.hi)
+	for _, r := range rs.intersect(ranges{{0, 0xd7ff}, {0xe000, utf8.MaxRune}}) {
+		writeRune(out, r.lo)
+		out.WriteByte('-')
+		writeRune(out, r.hi)
 	}
 	out.WriteByte(']')
+}
+
+// writeRune writes a character so that it cannot be read as syntax.
+func writeRune(out *strings.Builder, r rune) {
+	if r < utf8.RuneSelf {
+		fmt.Fprintf(out, `\x%02x`, r)
+		return
+	}
+	out.WriteRune(r)
 }
 
 // all returns the byte offsets of the matches in s. The engine has no error but a time limit, and none is set.
