@@ -71,6 +71,9 @@ func (l *life) generate(ctx context.Context, req *engine.Request, send func(*par
 }
 
 func (l *life) begin(ctx context.Context, req *engine.Request, out *outlet) error {
+	if l.engines.Err() != nil {
+		return l.coreDead()
+	}
 	if err := l.refuse(req); err != nil {
 		return err
 	}
@@ -136,7 +139,7 @@ func (l *life) refuse(req *engine.Request) error {
 	}
 	if l.w.o.Fragile {
 		l.killCore()
-		return status.Error(codes.Internal, "the engine core is dead")
+		return l.coreDead()
 	}
 	return status.Error(codes.InvalidArgument, fault)
 }

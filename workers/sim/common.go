@@ -69,12 +69,12 @@ func (l *life) check(ctx context.Context) (healthy bool, message string) {
 	return true, "healthy"
 }
 
-// hearing fails once the engine core is dead, as any call does that must ask it.
-func (l *life) hearing() error {
-	if l.engines.Err() != nil {
-		return status.Error(codes.Internal, "the engine core is dead")
+// coreDead is how a servicer says that there is no engine behind it any more.
+func (l *life) coreDead() error {
+	if l.w.o.servicer() == Rust {
+		return status.Error(codes.Unavailable, "the engine core is dead")
 	}
-	return nil
+	return status.Error(codes.Internal, "the engine core is dead")
 }
 
 // blockSize is what the worker says of its blocks.

@@ -50,6 +50,7 @@
 //	kv_duplicate  sends a batch twice
 //	kv_reorder    sends a batch after the next
 //	kv_silent     sends no batch
+//	kv_delay      sends a batch, and what comes after it, so much later ("for")
 //	kv_end        ends the stream with "code" after so many batches
 //	kv_block_size claims blocks of "n" tokens
 //	no_heartbeat  sends no load record but on a batch

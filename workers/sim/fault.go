@@ -49,17 +49,18 @@ const (
 	FaultKVSilent    FaultKind = "kv_silent"
 	FaultKVEnd       FaultKind = "kv_end"
 	FaultKVBlockSize FaultKind = "kv_block_size"
+	FaultKVDelay     FaultKind = "kv_delay"
 	FaultNoHeartbeat FaultKind = "no_heartbeat"
 	FaultNoRecord    FaultKind = "no_load_record"
 	FaultSnapshotCut FaultKind = "snapshot_cut"
 )
 
-// faultKinds lists them all, and whether each needs a field: read-only.
+// faultKinds lists them all: read-only.
 var faultKinds = []FaultKind{
 	FaultDelay, FaultTokenDelay, FaultStall, FaultError, FaultReset, FaultEnd, FaultFinish, FaultChunk,
 	FaultNoUsage, FaultDeaf, FaultKillCore, FaultRestart, FaultUnimplemented, FaultUnhealthy, FaultNoLoads,
 	FaultStaleLoads, FaultLoads, FaultRankCount, FaultRanks, FaultKVDrop, FaultKVDuplicate, FaultKVReorder,
-	FaultKVGap, FaultKVSilent, FaultKVEnd, FaultKVBlockSize, FaultNoHeartbeat, FaultNoRecord, FaultSnapshotCut,
+	FaultKVGap, FaultKVSilent, FaultKVEnd, FaultKVBlockSize, FaultKVDelay, FaultNoHeartbeat, FaultNoRecord, FaultSnapshotCut,
 }
 
 // Fault is something to do wrong, and when.

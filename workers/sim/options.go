@@ -22,31 +22,32 @@ const (
 
 // Options says what worker to simulate. Every zero value means the default named beside it.
 type Options struct {
-	Dialect       string        `flag:"dialect"`        // sglang; vllm, tokenspeed
-	Servicer      string        `flag:"servicer"`       // python; rust, bridge
-	Host          string        `flag:"host"`           // 127.0.0.1
-	Port          int           `flag:"port"`           // 0: any
-	Count         int           `flag:"count"`          // 1; Run starts as many, on consecutive ports
-	Model         string        `flag:"model"`          // demo
-	TokenizerPath string        `flag:"tokenizer-path"` // a directory; the embedded demo tokenizer
-	Engine        string        `flag:"engine"`         // L8B; see Deployments
-	Speed         float64       `flag:"speed"`          // 1; how much faster than life
-	Canned        bool          `flag:"canned"`         // tokens at a fixed rate, no engine behind
-	TokenInterval time.Duration `flag:"token-interval"` // 20ms, with Canned
-	Replies       string        `flag:"replies"`        // file of what to answer
-	Faults        string        `flag:"faults"`         // file of what to do wrong
-	Journal       string        `flag:"journal"`        // file to record every request, abort and cancellation in
-	BlockSize     int           `flag:"block-size"`     // 16
-	KVTokens      int           `flag:"kv-tokens"`      // the deployment's
-	MaxRunning    int           `flag:"max-running"`    // 256
-	ContextLength int           `flag:"context-length"` // 32768, or less where the KV memory is smaller
-	OutputTokens  int           `flag:"output-tokens"`  // with Canned, what a request that sets no maximum gets: 128
-	Ranks         int           `flag:"ranks"`          // 1; data-parallel ranks, each with an engine of its own
-	FirstSequence int           `flag:"first-sequence"` // number of the first KV batch; 0
-	History       int           `flag:"history"`        // batches that a rust servicer keeps: 10000
-	NoKVEvents    bool          `flag:"no-kv-events"`   // SubscribeKvEvents is unimplemented
-	Fragile       bool          `flag:"fragile"`        // a prompt that should be refused kills the engine core
-	HealthDelay   time.Duration `flag:"health-delay"`   // what a HealthCheck takes; 0
+	Dialect       string        `flag:"dialect"`          // sglang; vllm, tokenspeed
+	Servicer      string        `flag:"servicer"`         // python; rust, bridge
+	Host          string        `flag:"host"`             // 127.0.0.1
+	Port          int           `flag:"port"`             // 0: any
+	Count         int           `flag:"count"`            // 1; Run starts as many, on consecutive ports
+	Model         string        `flag:"model"`            // demo
+	TokenizerPath string        `flag:"tokenizer-path"`   // a directory; the embedded demo tokenizer
+	Engine        string        `flag:"engine"`           // L8B; see Deployments
+	Speed         float64       `flag:"speed"`            // 1; how much faster than life
+	Canned        bool          `flag:"canned"`           // tokens at a fixed rate, no engine behind
+	TokenInterval time.Duration `flag:"token-interval"`   // 20ms, with Canned
+	Replies       string        `flag:"replies"`          // file of what to answer
+	Faults        string        `flag:"faults"`           // file of what to do wrong
+	Journal       string        `flag:"journal"`          // file to record every request, abort and cancellation in
+	BlockSize     int           `flag:"block-size"`       // 16
+	KVTokens      int           `flag:"kv-tokens"`        // the deployment's
+	MaxRunning    int           `flag:"max-running"`      // 256
+	ContextLength int           `flag:"context-length"`   // 32768, or less where the KV memory is smaller
+	OutputTokens  int           `flag:"output-tokens"`    // with Canned, what a request that sets no maximum gets: 128
+	Ranks         int           `flag:"ranks"`            // 1; data-parallel ranks, each with an engine of its own
+	FirstSequence int           `flag:"first-sequence"`   // number of the first KV batch; 0
+	History       int           `flag:"history"`          // batches that a rust servicer keeps: 10000
+	NoKVEvents    bool          `flag:"no-kv-events"`     // SubscribeKvEvents is unimplemented
+	Fragile       bool          `flag:"fragile"`          // a prompt that should be refused kills the engine core
+	Defaults      string        `flag:"default-sampling"` // JSON object of the model's sampling defaults, as it is told
+	HealthDelay   time.Duration `flag:"health-delay"`     // what a HealthCheck takes; 0
 }
 
 // withDefaults fills in what is not set.

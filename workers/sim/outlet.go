@@ -90,7 +90,7 @@ func (o *outlet) follow(ctx context.Context, c *call) error {
 		case <-ctx.Done():
 			return ctx.Err()
 		case <-o.l.engines.Done():
-			return status.Error(codes.Internal, "the engine core is dead")
+			return o.l.coreDead()
 		case <-c.aborted:
 			return o.abort(c)
 		case <-c.wake:
@@ -257,7 +257,7 @@ func (o *outlet) strike(ctx context.Context) error {
 		o.l.dropConnection(ctx)
 	case FaultKillCore:
 		o.l.killCore()
-		return status.Error(f.code(codes.Internal), "the engine core is dead")
+		return o.l.coreDead()
 	case FaultRestart:
 		o.l.w.restartSoon(f.KeepSeq)
 		<-ctx.Done()

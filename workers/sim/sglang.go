@@ -156,7 +156,7 @@ func (f *sglangFace) GetModelInfo(context.Context, *sglangpb.GetModelInfoRequest
 		ModelPath: f.life.modelPath(), TokenizerPath: f.life.modelPath(), IsGeneration: true, WeightVersion: "default",
 		ServedModelName: o.Model, MaxContextLength: int32(o.ContextLength), VocabSize: int32(v.vocab),
 		ModelType: "sim", Architectures: []string{"SimForCausalLM"}, EosTokenIds: f.life.endIDs(),
-		MaxReqInputLen: int32(o.ContextLength - 1),
+		MaxReqInputLen: int32(o.ContextLength - 1), DefaultSamplingParamsJson: o.Defaults,
 	}, nil
 }
 
@@ -186,8 +186,8 @@ func (f *sglangFace) GetLoads(_ context.Context, in *sglangpb.GetLoadsRequest) (
 			return nil, status.Errorf(codes.InvalidArgument, "include: there is no section %q", section)
 		}
 	}
-	if err := f.life.hearing(); err != nil {
-		return nil, err
+	if f.life.engines.Err() != nil {
+		return nil, f.life.coreDead()
 	}
 	out := &sglangpb.GetLoadsResponse{Timestamp: timestamp(), Version: version(engine.SGLang), Aggregate: &sglangpb.AggregateMetrics{}}
 	for rank, s := range f.life.samples() {

@@ -95,6 +95,9 @@ func (s *eventStream) batch(b *commonpb.KvEventBatch) error {
 	if len(ended) > 0 {
 		return status.Error(ended[0].code(codes.Unavailable), ended[0].Message)
 	}
+	if f, ok := s.l.w.faults.one(FaultKVDelay); ok && !sleep(s.stream.Context(), time.Duration(f.For)) {
+		return status.FromContextError(s.stream.Context().Err()).Err()
+	}
 	out := &commonpb.KvEventBatch{
 		SequenceNumber: b.SequenceNumber, Timestamp: b.Timestamp, Events: b.Events, DpRank: b.DpRank, Snapshot: b.Snapshot,
 	}

@@ -136,7 +136,7 @@ func (f *tokenspeedFace) GetModelInfo(context.Context, *tokenspeedpb.GetModelInf
 		ModelPath: f.life.modelPath(), TokenizerPath: f.life.modelPath(), ServedModelName: o.Model, ModelType: "sim",
 		Architectures: []string{"SimForCausalLM"}, MaxContextLength: int32(o.ContextLength),
 		MaxReqInputLen: int32(o.ContextLength - 1), VocabSize: int32(v.vocab), EosTokenIds: f.life.endIDs(),
-		WeightVersion: "default",
+		WeightVersion: "default", DefaultSamplingParamsJson: o.Defaults,
 	}, nil
 }
 
@@ -160,8 +160,8 @@ func (f *tokenspeedFace) GetServerInfo(context.Context, *tokenspeedpb.GetServerI
 
 // GetLoads counts cached blocks as used, and names those of running requests apart; the older servicer did not.
 func (f *tokenspeedFace) GetLoads(_ context.Context, in *tokenspeedpb.GetLoadsRequest) (*tokenspeedpb.GetLoadsResponse, error) {
-	if err := f.life.hearing(); err != nil {
-		return nil, err
+	if f.life.engines.Err() != nil {
+		return nil, f.life.coreDead()
 	}
 	out := &tokenspeedpb.GetLoadsResponse{Timestamp: timestamp(), Version: version(engine.TokenSpeed), Aggregate: &tokenspeedpb.AggregateMetrics{}}
 	samples := f.life.samples()

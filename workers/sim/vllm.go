@@ -168,6 +168,7 @@ func (f *vllmFace) GetModelInfo(context.Context, *vllmpb.GetModelInfoRequest) (*
 		ModelPath: f.life.modelPath(), TokenizerPath: f.life.modelPath(), IsGeneration: true, ServedModelName: o.Model,
 		MaxContextLength: uint32(o.ContextLength), VocabSize: uint32(v.vocab), ModelType: "sim",
 		Architectures: []string{"SimForCausalLM"}, EosTokenIds: f.life.endIDs(), MaxReqInputLen: int32(o.ContextLength),
+		DefaultSamplingParamsJson: o.Defaults,
 	}, nil
 }
 
@@ -186,18 +187,23 @@ func (f *vllmFace) GetServerInfo(context.Context, *vllmpb.GetServerInfoRequest) 
 
 // GetLoads of the older servicer knew neither tokens nor throughput, and one rank only.
 func (f *vllmFace) GetLoads(context.Context, *vllmpb.GetLoadsRequest) (*vllmpb.GetLoadsResponse, error) {
-	if err := f.life.hearing(); err != nil {
-		return nil, err
+	if f.life.engines.Err() != nil {
+		return nil, f.life.coreDead()
 	}
 	out := &vllmpb.GetLoadsResponse{Timestamp: timestamp(), Version: version(engine.VLLM)}
-	for rank, s := range f.life.samples() {
+	samples := f.life.samples()
+	used, most := 0, 0 // of every rank alike, the sum over all
+	for _, s := range samples {
+		used, most = used+s.UsedTokens, most+s.MaxTokens
+	}
+	for rank, s := range samples {
 		load := &vllmpb.SchedulerLoad{
 			DpRank: int32(rank), NumRunningReqs: int32(s.Running), NumWaitingReqs: int32(s.Waiting),
 			NumTotalReqs: int32(s.Running + s.Waiting), TokenUsage: s.Usage, Utilization: s.Usage,
 			MaxRunningRequests: int32(s.MaxRunning), CacheHitRate: s.HitRate,
 		}
 		if f.life.w.o.servicer() != Bridge {
-			load.NumUsedTokens, load.MaxTotalNumTokens = int32(s.UsedTokens), int32(s.MaxTokens)
+			load.NumUsedTokens, load.MaxTotalNumTokens = int32(used), int32(most)
 		}
 		if f.life.w.o.servicer() == Python || f.life.w.o.servicer() == Rust && rank == 0 {
 			load.NumWaitingUncachedTokens, load.GenThroughput = int32(s.Uncached), s.Throughput
