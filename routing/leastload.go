@@ -116,11 +116,12 @@ func (f *form) full(c *Config, x *Candidate, a *Account) bool {
 type leastLoad struct{ form form }
 
 func (p *leastLoad) choose(d *decision) int {
-	return p.best(d, realBook, &d.router.chance)
+	return p.best(d, realBook, &d.router.chance, d.recorded.base)
 }
 
-// best scores the candidates on a book and draws one of the lowest; -1 if every queue is full.
-func (p *leastLoad) best(d *decision, of book, chance *chance) int {
+// best scores the candidates on a book and draws one of the lowest, or takes the recorded one if it is among them; -1
+// if every queue is full.
+func (p *leastLoad) best(d *decision, of book, chance *chance, recorded string) int {
 	p.form.score(&d.router.cfg, d.candidates, of)
 	lowest := math.Inf(1)
 	for i := range d.candidates {
@@ -131,8 +132,12 @@ func (p *leastLoad) best(d *decision, of book, chance *chance) int {
 	}
 	draw := chance.draw()
 	for i := range d.candidates {
-		if a := of(&d.candidates[i]); !a.Full && a.Score <= lowest+p.form.tie {
-			draw.offer(i)
+		x, a := &d.candidates[i], of(&d.candidates[i])
+		if a.Full || a.Score > lowest+p.form.tie {
+			continue
+		}
+		if draw.offer(i); x.Worker == recorded {
+			return i
 		}
 	}
 	return draw.taken

@@ -11,8 +11,9 @@ type preference struct {
 	result    Result
 	reasons   Reasons
 	preferred int     // index of a candidate
+	against   int     // the one it was weighed against
 	saving    float64 // prefill seconds saved at the preferred worker
-	slack     float64 // seconds by which the preferred worker beats the base; 0 when it is the base
+	slack     float64 // seconds by which the preferred worker beats the other; 0 when it is the other
 }
 
 // ask finds out what each candidate can claim, if the request's cache can be foreseen at all: its prompt is its
@@ -37,7 +38,7 @@ func (d *decision) ask() {
 // the accounts as they would be had the preference been enforced all along, the base choice included.
 func (d *decision) prefer(base int) {
 	p := &d.preference
-	p.preferred = base
+	p.preferred, p.against = base, base
 	if !d.asked {
 		return
 	}
@@ -50,21 +51,22 @@ func (d *decision) prefer(base int) {
 		return
 	}
 	if d.mode == Shadow {
-		if base = d.scorer.best(d, of, &d.router.shadowChance); base < 0 {
+		again := d.scorer.best(d, of, &d.router.shadowChance, d.recorded.against)
+		if again < 0 {
 			return
 		}
-		p.preferred = base
+		p.preferred, p.against = again, again
 	}
 	d.weigh(of)
-	b := &d.candidates[base]
+	b := &d.candidates[p.against]
 	for i := range d.candidates {
 		x := &d.candidates[i]
 		if !finite(x.Net) {
-			p.result, p.reasons, p.preferred = Fallback, ScorerError.only(), base
+			p.result, p.reasons, p.preferred, p.slack = Fallback, ScorerError.only(), base, 0
 			return
 		}
 		slack := (x.Saving - b.Saving) - (x.Cost - b.Cost)
-		if i != base && !of(x).Full && x.Saving > 0 && slack > p.slack {
+		if i != p.against && !of(x).Full && x.Saving > 0 && slack > p.slack {
 			p.preferred, p.slack = i, slack
 		}
 	}
@@ -89,7 +91,7 @@ func (d *decision) grounds() (Result, Reasons) {
 		case prefix.Unsupported:
 			unsupported++
 		}
-		if x.BlockSize == 0 || len(d.request.Tokens) >= int(x.BlockSize) {
+		if x.BlockSize == 0 || d.tokens >= int(x.BlockSize) {
 			whole++
 		}
 		if x.Sampled {
@@ -100,7 +102,7 @@ func (d *decision) grounds() (Result, Reasons) {
 	switch {
 	case all < 2:
 		return Fallback, InsufficientWorkers.only()
-	case len(d.request.Tokens) == 0:
+	case d.tokens == 0:
 		return Fallback, MissingPromptTokens.only()
 	case whole == 0:
 		return Fallback, NoContentBlocks.only()
@@ -129,7 +131,7 @@ func (d *decision) weigh(of book) {
 		credit := x.Sampled
 		if d.router.calibrated {
 			rate = x.PrefillRate
-			x.Cost = float64(of(x).Backlog+x.OthersBacklog+int64(len(d.request.Tokens))) / rate
+			x.Cost = float64(of(x).Backlog+x.OthersBacklog+int64(d.tokens)) / rate
 			if x.Sampled && x.SampleAge > maxCalibratedAge {
 				credit = false
 				d.preference.reasons |= StaleLoad.only()

@@ -9,22 +9,25 @@ import (
 // Receipt says why a request went where it went: everything that the decision saw, what it concluded, and, once the
 // answer has ended, what came of it. Seconds and tokens throughout.
 type Receipt struct {
-	ID           string      `json:"id"`
-	At           time.Time   `json:"at"`
-	Model        string      `json:"model"`
-	PromptTokens int         `json:"prompt_tokens"`
-	Policy       string      `json:"policy"`
-	Mode         Mode        `json:"mode"`
-	Base         string      `json:"base"`      // the base policy's choice
-	Preferred    string      `json:"preferred"` // the choice with the preference; Base where none was computed
-	Chosen       string      `json:"chosen"`
-	Cost         string      `json:"cost"`
-	Result       Result      `json:"result"`
-	Reasons      Reasons     `json:"reasons"`
-	Saving       float64     `json:"saving"` // at the preferred worker
-	Slack        float64     `json:"slack"`  // what the preferred worker saves beyond what it costs; never negative
-	Candidates   []Candidate `json:"candidates"`
-	Outcome      *Outcome    `json:"outcome,omitempty"`
+	ID           string    `json:"id"`
+	At           time.Time `json:"at"`
+	Model        string    `json:"model"`
+	PromptTokens int       `json:"prompt_tokens"`
+	Policy       string    `json:"policy"`
+	Mode         Mode      `json:"mode"`
+	Base         string    `json:"base"` // the base policy's choice
+	// Against is the choice that the preference was weighed against: Base, or in shadow what the base choice would be
+	// had the preference been enforced all along.
+	Against    string      `json:"against"`
+	Preferred  string      `json:"preferred"` // the choice with the preference; Base where none was computed
+	Chosen     string      `json:"chosen"`
+	Cost       string      `json:"cost"`
+	Result     Result      `json:"result"`
+	Reasons    Reasons     `json:"reasons"`
+	Saving     float64     `json:"saving"` // at the preferred worker
+	Slack      float64     `json:"slack"`  // what Preferred saves more than Against, beyond what it costs more; never negative
+	Candidates []Candidate `json:"candidates"`
+	Outcome    *Outcome    `json:"outcome,omitempty"`
 }
 
 // Candidate is what a decision knew of one worker and what it made of it.

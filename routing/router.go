@@ -98,8 +98,10 @@ type decision struct {
 	*pool
 	candidates []Candidate // of the same order as the pool's seats
 	query      prefix.Query
+	tokens     int  // of the prompt
 	asked      bool // the preference was asked for, and the query has the claims
 	preference preference
+	recorded   struct{ base, against string } // of a replay: who won a tie
 }
 
 // New returns a router with an empty fleet.
@@ -179,6 +181,7 @@ func (r *Router) Pick(now time.Time, req Request) (*Lease, error) {
 	d := r.spare.Get().(*decision)
 	defer d.end()
 	d.router, d.now, d.request, d.mode, d.scorer, d.pool = r, now, req, r.Mode(), r.scorer, p
+	d.tokens = len(req.Tokens)
 	d.ask()
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -233,7 +236,7 @@ func (d *decision) reserve(base int) *Lease {
 	if d.mode == Enforce {
 		chosen = p.preferred
 	}
-	tokens := len(d.request.Tokens)
+	tokens := d.tokens
 	if tokens == 0 {
 		tokens = r.cfg.MeanPrefillTokens
 	}
@@ -244,13 +247,9 @@ func (d *decision) reserve(base int) *Lease {
 		uncached:       tokens - int(d.candidates[chosen].Cached),
 		shadowUncached: tokens - int(d.candidates[p.preferred].Cached),
 		ahead:          to.sent.prefill + to.others,
-		receipt: Receipt{
-			ID: d.request.ID, At: d.now, Model: d.request.Model, PromptTokens: len(d.request.Tokens),
-			Policy: r.cfg.Policy, Mode: d.mode, Cost: r.cfg.CacheCost, Candidates: d.candidates,
-			Base: d.candidates[base].Worker, Preferred: d.candidates[p.preferred].Worker, Chosen: to.target.ID,
-			Result: p.result, Reasons: p.reasons, Saving: p.saving, Slack: p.slack,
-		},
+		receipt:        Receipt{ID: d.request.ID, At: d.now, Model: d.request.Model, PromptTokens: d.tokens},
 	}
+	d.describe(&l.receipt, base)
 	if d.asked {
 		l.claim = d.query.Claims[chosen]
 	}

@@ -139,8 +139,9 @@ func newStage(t *testing.T, sc *scenario) *stage {
 	})
 	s := &stage{scenario: sc, router: r, now: start, polled: map[int]time.Time{}, leases: map[string][]*Lease{}}
 	s.sequence++
-	for i := range sc.Workers { // a block of something else, which tells its size
-		r.Feed(name(i)).Apply(s.now, s.batch(prompt(sc.Config.BlockSize)))
+	other := s.blocks(prompt(sc.Config.BlockSize)) // of something else, which tells the size
+	for i := range sc.Workers {
+		r.Feed(name(i)).Apply(s.now, s.batch(other))
 	}
 	return s
 }
@@ -193,9 +194,14 @@ func (s *stage) route(t *testing.T, p *step) string {
 		tokens[i] = uint32(s.routes<<20 + i)
 	}
 	s.sequence++
+	longest := 0
+	for _, n := range p.Cached {
+		longest = max(longest, min(n, len(tokens)))
+	}
+	blocks := s.blocks(tokens[:longest])
 	for i := range s.scenario.Workers {
 		feed := s.router.Feed(name(i))
-		feed.Apply(s.now, s.batch(tokens[:min(p.Cached[strconv.Itoa(i)], len(tokens))]))
+		feed.Apply(s.now, s.batch(blocks[:min(p.Cached[strconv.Itoa(i)]/s.scenario.Config.BlockSize, len(blocks))]))
 		if !slices.Contains(p.Certified, i) {
 			feed.Disconnected()
 		}
@@ -226,13 +232,17 @@ func describe(m map[string]string) string {
 	return string(text)
 }
 
-// batch stores a prompt's whole blocks.
-func (s *stage) batch(tokens []uint32) *prefix.Batch {
+// blocks cuts a prompt into whole blocks.
+func (s *stage) blocks(tokens []uint32) (blocks []prefix.Block) {
 	size := s.scenario.Config.BlockSize
-	e := prefix.Event{Kind: prefix.Stored, Place: prefix.Place{Group: -1}}
 	for i := 0; i+size <= len(tokens); i += size {
 		s.hash++
-		e.Blocks = append(e.Blocks, prefix.Block{Hash: s.hash, Tokens: tokens[i : i+size], Size: size})
+		blocks = append(blocks, prefix.Block{Hash: s.hash, Tokens: tokens[i : i+size], Size: size})
 	}
+	return blocks
+}
+
+func (s *stage) batch(blocks []prefix.Block) *prefix.Batch {
+	e := prefix.Event{Kind: prefix.Stored, Place: prefix.Place{Group: -1}, Blocks: blocks}
 	return &prefix.Batch{Sequence: s.sequence, Events: []prefix.Event{e}}
 }
