@@ -90,12 +90,11 @@ func (s *scanner) topK() *int {
 
 // unsigned reads an optional integer of up to 64 bits.
 func (s *scanner) unsigned() *uint64 {
-	start := s.pos
 	if n := s.peek(); n < '0' || n > '9' {
 		s.integer(0, math.MaxInt64)
 		return nil
 	}
-	start = s.pos
+	start := s.pos
 	n, err := strconv.ParseUint(string(s.number()), 10, 64)
 	if err != nil {
 		s.pos = start

@@ -75,7 +75,7 @@ type pythonArgs struct {
 }
 
 func (a *pythonArgs) read(p *Parser, eof bool) bool {
-	for p.buf != "" {
+	for p.buf != "" && (eof || len(p.buf) >= p.retry) {
 		c := &cursor{text: p.buf, eof: eof}
 		switch {
 		case a.quote != 0:
@@ -92,7 +92,7 @@ func (a *pythonArgs) read(p *Parser, eof bool) bool {
 		default:
 			a.value(p, c)
 		}
-		if c.short {
+		if p.short(c) {
 			return false
 		}
 		if c.pos == 0 { // no Python: the rest is content

@@ -106,10 +106,9 @@ type tagArgs struct {
 	some   bool // a member has been written
 	inside bool // between a value's tags
 
-	key     string
-	kind    kind
-	opened  bool   // text of the value has been written
-	pending []byte // what is to be written next
+	key    string
+	kind   kind
+	opened bool // text of the value has been written
 }
 
 func (a *tagArgs) read(p *Parser, eof bool) bool {

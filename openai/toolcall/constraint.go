@@ -1,0 +1,152 @@
+package toolcall
+
+import (
+	"bytes"
+	"encoding/json"
+	"fmt"
+
+	"leeway/openai"
+)
+
+// Constraint is what an engine must hold an answer to so that it is a call. At most one field is set.
+type Constraint struct {
+	Schema        string // a JSON schema; the answer is bare JSON, which NewForced reads
+	StructuralTag string // the format's own markers around schemas; the answer is read by the format's parser
+}
+
+// Constrain derives the constraint of a tool choice, none unless the choice forces a call. The format is the one that
+// was configured, not one guessed from the model's name: its markers are forced only on a model that is known to use
+// them. With single at most one call may come.
+func Constrain(format string, choice openai.ToolChoice, callable []openai.Tool, single bool) (Constraint, error) {
+	if !choice.Forced() || len(callable) == 0 {
+		return Constraint{}, nil
+	}
+	if tag, ok := structural[format]; ok {
+		s, err := tag.render(callable)
+		return Constraint{StructuralTag: s}, err
+	}
+	if choice.Mode == openai.ToolNamed {
+		return Constraint{Schema: argumentsSchema(callable[0])}, nil
+	}
+	s, err := callsSchema(callable, single)
+	return Constraint{Schema: s}, err
+}
+
+// argumentsSchema is a tool's parameters; a tool that says nothing of them still takes an object.
+func argumentsSchema(t openai.Tool) string {
+	if s := compact(string(t.Parameters)); s != "{}" {
+		return s
+	}
+	return `{"type":"object"}`
+}
+
+// schema is a JSON schema's members, whose values stay as they came.
+type schema map[string]json.RawMessage
+
+// callsSchema allows an array of calls. Definitions that the parameters bring are moved to the root, where their
+// references look for them.
+func callsSchema(callable []openai.Tool, single bool) (string, error) {
+	var kinds []json.RawMessage
+	defs := make(schema)
+	for _, t := range callable {
+		var parameters schema
+		if err := json.Unmarshal(t.Parameters, &parameters); err != nil {
+			return "", badTool(t.Name, "its parameters are no JSON schema object")
+		}
+		for _, key := range [...]string{"$defs", "definitions"} {
+			if err := hoist(t.Name, parameters, key, defs); err != nil {
+				return "", err
+			}
+		}
+		kinds = append(kinds, encode(map[string]any{
+			"properties": map[string]any{
+				"name":       map[string]any{"type": "string", "enum": []string{t.Name}},
+				"parameters": parameters,
+			},
+			"required": []string{"name", "parameters"},
+		}))
+	}
+	root := map[string]any{
+		"type": "array", "minItems": 1,
+		"items": map[string]any{"type": "object", "anyOf": kinds},
+	}
+	if single {
+		root["maxItems"] = 1
+	}
+	for key, members := range defs {
+		root[key] = members
+	}
+	return string(encode(root)), nil
+}
+
+// hoist moves the definitions under key from one tool's parameters to those of all.
+func hoist(tool string, parameters schema, key string, all schema) error {
+	raw, ok := parameters[key]
+	if !ok {
+		return nil
+	}
+	var mine, merged schema
+	if json.Unmarshal(raw, &mine) != nil {
+		return badTool(tool, key+" is no object")
+	}
+	if all[key] != nil && json.Unmarshal(all[key], &merged) != nil || merged == nil {
+		merged = make(schema)
+	}
+	for name, def := range mine {
+		if other, ok := merged[name]; ok && compact(string(other)) != compact(string(def)) {
+			return badTool(tool, fmt.Sprintf("%s.%s differs from another tool's definition of that name; rename one", key, name))
+		}
+		merged[name] = def
+	}
+	delete(parameters, key)
+	all[key] = encode(merged)
+	return nil
+}
+
+func badTool(name, what string) error {
+	return openai.Invalid("tools", openai.CodeInvalidTools, fmt.Sprintf("Invalid 'tools': function %q: %s.", name, what))
+}
+
+// encode writes JSON with <, > and & as they are: markers hold them. What it is given is made of JSON, and cannot fail.
+func encode(v any) json.RawMessage {
+	var out bytes.Buffer
+	e := json.NewEncoder(&out)
+	e.SetEscapeHTML(false)
+	if e.Encode(v) != nil {
+		return json.RawMessage("{}")
+	}
+	return bytes.TrimSuffix(out.Bytes(), []byte("\n"))
+}
+
+// tagged is how a format's calls look to an engine that forces them: what stands before and behind the arguments.
+type tagged struct {
+	trigger    string
+	begin, end string // begin holds the name as %s
+}
+
+var structural = map[string]tagged{
+	"mistral": {trigger: "[TOOL_CALLS]", begin: `[TOOL_CALLS] [{"name": "%s", "arguments": `, end: "}]"},
+	"kimik2": {
+		trigger: kimiCalls,
+		begin:   kimiCalls + kimiCall + "functions.%s:0" + kimiArgs,
+		end:     kimiEnd + kimiLast,
+	},
+}
+
+func (t tagged) render(callable []openai.Tool) (string, error) {
+	var tags []any
+	for _, tool := range callable {
+		if !json.Valid(tool.Parameters) {
+			return "", badTool(tool.Name, "its parameters are no JSON")
+		}
+		tags = append(tags, map[string]any{
+			"begin":   fmt.Sprintf(t.begin, tool.Name),
+			"content": map[string]any{"type": "json_schema", "json_schema": tool.Parameters},
+			"end":     t.end,
+		})
+	}
+	return string(encode(map[string]any{"format": map[string]any{
+		"type": "triggered_tags", "triggers": []string{t.trigger}, "tags": tags,
+		"at_least_one": true, "stop_after_first": true,
+	}})), nil
+}

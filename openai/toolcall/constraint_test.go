@@ -1,0 +1,111 @@
+package toolcall
+
+import (
+	"encoding/json"
+	"errors"
+	"reflect"
+	"strings"
+	"testing"
+
+	"leeway/openai"
+)
+
+func tool(name, parameters string) openai.Tool {
+	return openai.Tool{Name: name, Parameters: json.RawMessage(parameters)}
+}
+
+func TestOnlyAForcedCallIsConstrained(t *testing.T) {
+	tools := []openai.Tool{tool("f", `{"type":"object"}`)}
+	for _, mode := range []openai.ToolMode{openai.ToolNone, openai.ToolAuto} {
+		c, err := Constrain("qwen", openai.ToolChoice{Mode: mode}, tools, false)
+		if err != nil || c != (Constraint{}) {
+			t.Errorf("%s: %+v, %v", mode, c, err)
+		}
+	}
+	c, err := Constrain("qwen", openai.ToolChoice{Mode: openai.ToolNamed, Name: "f"}, tools, false)
+	if err != nil || c.Schema != `{"type":"object"}` {
+		t.Errorf("named: %+v, %v", c, err)
+	}
+}
+
+func TestRequiredIsASchemaOfCalls(t *testing.T) {
+	tools := []openai.Tool{
+		tool("f", `{"type":"object","properties":{"b":{"$ref":"#/$defs/x"},"a":{}},"$defs":{"x":{"type":"string"}}}`),
+		tool("g", `{"$defs":{"x":{"type": "string"},"y":{}}}`),
+		tool("h", `{}`),
+	}
+	c, err := Constrain("qwen", openai.ToolChoice{Mode: openai.ToolRequired}, tools, true)
+	if err != nil {
+		t.Fatal(err)
+	}
+	want := `{"type":"array","minItems":1,"maxItems":1,"$defs":{"x":{"type":"string"},"y":{}},"items":{"type":"object","anyOf":[
+		{"properties":{"name":{"type":"string","enum":["f"]},"parameters":{"type":"object","properties":{"b":{"$ref":"#/$defs/x"},"a":{}}}},"required":["name","parameters"]},
+		{"properties":{"name":{"type":"string","enum":["g"]},"parameters":{}},"required":["name","parameters"]},
+		{"properties":{"name":{"type":"string","enum":["h"]},"parameters":{}},"required":["name","parameters"]}]}}`
+	var a, b any
+	if json.Unmarshal([]byte(c.Schema), &a) != nil || json.Unmarshal([]byte(want), &b) != nil || !reflect.DeepEqual(a, b) {
+		t.Errorf("got %s", c.Schema)
+	}
+	if strings.Index(c.Schema, `"b"`) > strings.Index(c.Schema, `"a"`) {
+		t.Error("the order of properties is lost")
+	}
+	tools[1] = tool("g", `{"$defs":{"x":{"type":"integer"}}}`)
+	_, err = Constrain("qwen", openai.ToolChoice{Mode: openai.ToolRequired}, tools, false)
+	var e *openai.Error
+	if !errors.As(err, &e) || e.Code != openai.CodeInvalidTools || e.Param != "tools" {
+		t.Errorf("clashing definitions: %v", err)
+	}
+}
+
+// What a structural tag forces is what the format's parser reads.
+func TestStructuralTagsAreReadByTheirParser(t *testing.T) {
+	for format := range structural {
+		c, err := Constrain(format, openai.ToolChoice{Mode: openai.ToolRequired}, []openai.Tool{tool("f", `{"type":"object"}`)}, false)
+		if err != nil || c.Schema != "" {
+			t.Fatalf("%s: %+v, %v", format, c, err)
+		}
+		var tag struct {
+			Format struct {
+				Triggers []string
+				Tags     []struct{ Begin, End string }
+			}
+		}
+		if err := json.Unmarshal([]byte(c.StructuralTag), &tag); err != nil || !strings.HasPrefix(tag.Format.Tags[0].Begin, tag.Format.Triggers[0]) {
+			t.Fatalf("%s: %s, %v", format, c.StructuralTag, err)
+		}
+		got := parse(t, format, nil, tag.Format.Tags[0].Begin+`{"a":1}`+tag.Format.Tags[0].End)
+		if len(got.Calls) != 1 || got.Calls[0].Name != "f" || got.Calls[0].Arguments != `{"a":1}` || got.Content != "" {
+			t.Errorf("%s: %+v", format, got)
+		}
+	}
+}
+
+func TestForcedAnswersAreBareJSON(t *testing.T) {
+	tools := declared(t)
+	for text, want := range map[string]struct {
+		mode    openai.ToolMode
+		content string
+		calls   []openai.ToolCall
+	}{
+		` {"city": "Paris"}`: {openai.ToolNamed, "", []openai.ToolCall{{Name: "get_weather", Arguments: `{"city":"Paris"}`}}},
+		`{"city": "Pa`:       {openai.ToolNamed, "", []openai.ToolCall{{Name: "get_weather", Arguments: `{"city":"Pa`}}},
+		`I cannot`:           {openai.ToolNamed, "I cannot", nil},
+		`[{"name": "search", "parameters": {"q": "x"}}, {"name": "get_weather", "parameters": {}}]`: {openai.ToolRequired, "",
+			[]openai.ToolCall{{Name: "search", Arguments: `{"q":"x"}`}, {Name: "get_weather", Arguments: "{}"}}},
+	} {
+		for _, pieces := range [][]string{{text}, bytewise(text)} {
+			p := NewForced(openai.ToolChoice{Mode: want.mode, Name: "get_weather"}, tools)
+			var a Answer
+			for _, piece := range pieces {
+				a.Collect(p.Add(piece))
+			}
+			a.Collect(p.Flush())
+			for i := range a.Calls {
+				a.Calls[i].ID = ""
+			}
+			if a.Content != want.content || !reflect.DeepEqual(a.Calls, want.calls) {
+				t.Errorf("%q: %+v", pieces, a)
+			}
+		}
+	}
+}
