@@ -46,13 +46,31 @@ func (c *core) run(ctx context.Context) {
 	}
 }
 
-// advance brings the engine to the present and says when it will be of interest again.
+// advance brings the engine to the present and says when it will be of interest again. It goes a step at a time: what
+// a job will say is decided when it is admitted, before its first token, however late the clock is looked at.
 func (c *core) advance() time.Duration {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	now := c.now()
+	for {
+		at := now
+		if next, busy := c.engine.Next(); busy && next < now {
+			at = next
+		}
+		c.step(at)
+		next, busy := c.engine.Next()
+		if !busy {
+			return time.Hour
+		}
+		if next > now {
+			return time.Duration(float64(next-now) / c.speed)
+		}
+	}
+}
+
+func (c *core) step(at time.Duration) {
 	c.out.Reset()
-	c.engine.Advance(now, &c.out)
+	c.engine.Advance(at, &c.out)
 	for _, j := range c.out.Admitted {
 		c.compose(c.choices[j])
 	}
@@ -62,11 +80,6 @@ func (c *core) advance() time.Duration {
 	for _, p := range c.out.Progress {
 		c.deliver(p)
 	}
-	next, busy := c.engine.Next()
-	if !busy {
-		return time.Hour
-	}
-	return time.Duration(float64(next-now) / c.speed)
 }
 
 func (c *core) announce(events []*commonpb.KvCacheEvent) {

@@ -1,9 +1,6 @@
 package sim
 
 import (
-	"bufio"
-	"bytes"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
@@ -101,31 +98,7 @@ func (d *Duration) UnmarshalText(text []byte) error {
 }
 
 // ParseFaults reads JSON lines, one fault each; blank lines and lines that begin with # are skipped.
-func ParseFaults(r io.Reader) ([]Fault, error) {
-	var faults []Fault
-	lines := bufio.NewScanner(r)
-	lines.Buffer(nil, 1<<20)
-	for n := 1; lines.Scan(); n++ {
-		line := bytes.TrimSpace(lines.Bytes())
-		if len(line) == 0 || line[0] == '#' {
-			continue
-		}
-		var f Fault
-		dec := json.NewDecoder(bytes.NewReader(line))
-		dec.DisallowUnknownFields()
-		if err := dec.Decode(&f); err != nil {
-			return nil, fmt.Errorf("faults: line %d: %w", n, err)
-		}
-		if err := f.validate(); err != nil {
-			return nil, fmt.Errorf("faults: line %d: %w", n, err)
-		}
-		faults = append(faults, f)
-	}
-	if err := lines.Err(); err != nil {
-		return nil, fmt.Errorf("faults: %w", err)
-	}
-	return faults, nil
-}
+func ParseFaults(r io.Reader) ([]Fault, error) { return parseLines(r, "faults", Fault.validate) }
 
 func (f Fault) validate() error {
 	if !slices.Contains(faultKinds, f.Kind) {
