@@ -56,7 +56,7 @@ func (f *Feed) CountPrompt(engine, ours int) {
 func (f *Feed) stats(now time.Time) Stats {
 	f.mu.Lock()
 	defer f.mu.Unlock()
-	s := Stats{Worker: f.worker, Lag: time.Duration(f.lag.Load()), Losses: map[Word]uint64{}, Audits: map[Finding]uint64{}}
+	s := Stats{Worker: f.worker, Lag: time.Duration(f.lag.Load())}
 	s.Certified = len(f.all()) > 0 && !f.mismatch.Load()
 	for _, v := range f.all() {
 		s.Certified = s.Certified && v.load().word() == Certified && !v.quiet(now.UnixNano(), f.index.cfg.MaxAge)
@@ -64,12 +64,10 @@ func (f *Feed) stats(now time.Time) Stats {
 		s.Bytes += v.blocks.bytes()
 	}
 	for w := range f.losses {
-		if n := f.losses[w].Load(); n > 0 {
-			s.Losses[Word(w)] = n
-		}
+		s.Losses[w] = f.losses[w].Load()
 	}
 	for i := range f.audits {
-		s.Audits[Finding(i)] = f.audits[i].Load()
+		s.Audits[i] = f.audits[i].Load()
 	}
 	return s
 }
