@@ -142,9 +142,9 @@ func (r *ChatRequest) settle(s *scanner) {
 	case r.Messages == nil:
 		s.missing("messages")
 	case !r.Stream && (r.IncludeUsage || r.ContinuousUsage):
-		s.failAt("stream_options", CodeInvalidValue, "it is allowed only together with 'stream': true.")
+		s.failAt("stream_options", CodeStreamOptions, "it is allowed only together with 'stream': true.")
 	case r.TopLogprobs > 0 && !r.Logprobs:
-		s.failAt("top_logprobs", CodeInvalidValue, "it needs 'logprobs': true.")
+		s.failAt("top_logprobs", CodeTopLogprobs, "it needs 'logprobs': true.")
 	case r.ContinueFinalMessage && r.Messages[len(r.Messages)-1].Role != "assistant":
 		s.failAt("continue_final_message", CodeInvalidValue, "the last message must have the role 'assistant'.")
 	}

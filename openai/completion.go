@@ -61,7 +61,7 @@ func (r *CompletionRequest) settle(s *scanner) {
 	case r.Prompt.List == nil:
 		s.missing("prompt")
 	case !r.Stream && (r.IncludeUsage || r.ContinuousUsage):
-		s.failAt("stream_options", CodeInvalidValue, "it is allowed only together with 'stream': true.")
+		s.failAt("stream_options", CodeStreamOptions, "it is allowed only together with 'stream': true.")
 	case r.bestOf != nil && *r.bestOf != r.N:
 		s.failAt("best_of", CodeInvalidValue, "it must equal n, which is %d; every choice is returned.", r.N)
 	case r.Echo && r.Logprobs != nil:

@@ -38,7 +38,22 @@ const (
 	CodeUnsupported      = "unsupported_parameter"
 	CodeUnsupportedPart  = "unsupported_content_part"
 	CodeUnsupportedMedia = "unsupported_output_modality"
+	CodeUnsupportedAudio = "audio_output_not_supported"
 	CodeInvalidTools     = "invalid_tool_configuration"
+)
+
+// The codes of fields that do not go together.
+const (
+	CodeStreamOptions    = "stream_options_requires_stream"
+	CodeTopLogprobs      = "top_logprobs_requires_logprobs"
+	CodeMinTokens        = "min_tokens_exceeds_max"
+	CodeConstraints      = "multiple_constraints"
+	CodeConstraintJSON   = "regex_conflicts_with_json"
+	CodeSchemaName       = "json_schema_name_empty"
+	CodeSchemaNoObject   = "json_schema_schema_not_object"
+	CodeBiasKey          = "logit_bias_invalid_key"
+	CodeChoiceNeedsTools = "tool_choice_requires_tools"
+	CodeChoiceNotFound   = "tool_choice_function_not_found"
 )
 
 // Invalid is a 400 about the field param; an empty param speaks of the body as a whole.

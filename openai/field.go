@@ -96,6 +96,6 @@ func (s *scanner) noAudio(asked bool) {
 	if !asked {
 		return
 	}
-	s.fail("audio_output_not_supported", "this gateway answers in text only; leave the field out.")
+	s.fail(CodeUnsupportedAudio, "this gateway answers in text only; leave the field out.")
 	s.skip()
 }

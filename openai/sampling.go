@@ -81,9 +81,9 @@ func (s *scanner) topP() *float64 {
 }
 
 func (s *scanner) topK() *int {
-	k := s.count(-1, math.MaxInt32)
-	if k != nil && *k == 0 {
-		s.fail(CodeInvalidValue, "0 would leave no candidate; use -1 for no limit, or 1 and above.")
+	k := s.count(math.MinInt32, math.MaxInt32)
+	if k != nil && (*k == 0 || *k < -1) {
+		s.fail(CodeInvalidValue, "%d leaves no candidate; use -1 for no limit, or 1 and above.", *k)
 	}
 	return k
 }
@@ -110,18 +110,30 @@ func (s *scanner) stops() []string {
 		return nil
 	}
 	if s.peek() == '"' {
-		return []string{s.requiredText()}
+		return []string{s.stop()}
 	}
 	if s.peek() != '[' {
 		s.mismatch("a string or an array of strings")
 		return nil
 	}
 	var stops []string
-	s.elements(func(int) { stops = append(stops, s.requiredText()) })
+	s.elements(func(int) { stops = append(stops, s.stop()) })
 	if len(stops) > maxStops {
 		s.fail(CodeArrayAbove, "it has %d elements; at most %d are allowed.", len(stops), maxStops)
 	}
 	return stops
+}
+
+func (s *scanner) stop() string {
+	if s.peek() != '"' {
+		s.mismatch("a string")
+		return ""
+	}
+	t := s.text()
+	if t == "" {
+		s.fail(CodeInvalidValue, "an empty string would stop everything; leave it out.")
+	}
+	return t
 }
 
 func (s *scanner) logitBias() map[uint32]float64 {
@@ -132,7 +144,7 @@ func (s *scanner) logitBias() map[uint32]float64 {
 	s.fields(func(key []byte) {
 		id, err := strconv.ParseUint(string(key), 10, 31)
 		if err != nil {
-			s.fail(CodeInvalidValue, "the key %q is no token id; use a non-negative integer.", clip(string(key)))
+			s.fail(CodeBiasKey, "the key %q is no token id; use a non-negative integer.", clip(string(key)))
 			return
 		}
 		if f := s.float(-100, 100); f != nil {
@@ -184,8 +196,13 @@ func (s *scanner) jsonSchema(f *ResponseFormat) {
 	s.fields(func(key []byte) {
 		switch string(key) {
 		case "name":
-			f.Name = s.requiredText()
+			if f.Name = s.text(); f.Name == "" {
+				s.fail(CodeSchemaName, "the schema needs a name.")
+			}
 		case "schema":
+			if c := s.peek(); c != '{' && c != 'n' {
+				s.fail(CodeSchemaNoObject, "the schema must be a JSON object.")
+			}
 			f.Schema = s.object()
 		case "strict":
 			f.Strict = s.flag(false)
@@ -212,20 +229,14 @@ func (p *Sampling) settle(s *scanner) {
 		p.MaxTokens = p.maxTokens
 	}
 	if p.MinTokens != nil && p.MaxTokens != nil && *p.MinTokens > *p.MaxTokens {
-		s.failAt("min_tokens", CodeIntegerAbove, "%d is above max_completion_tokens, which is %d.", *p.MinTokens, *p.MaxTokens)
+		s.failAt("min_tokens", CodeMinTokens, "%d is above max_completion_tokens, which is %d.", *p.MinTokens, *p.MaxTokens)
 	}
-	constraints := 0
-	last := ""
-	for _, c := range [...]struct {
-		name string
-		set  bool
-	}{{"response_format", p.ResponseFormat.Structured()}, {"regex", p.Regex != ""}, {"ebnf", p.EBNF != ""}} {
-		if c.set {
-			constraints++
-			last = c.name
-		}
-	}
-	if constraints > 1 {
-		s.failAt(last, CodeInvalidValue, "only one of response_format, regex and ebnf can shape an answer; leave the others out.")
+	structured := p.ResponseFormat.Structured()
+	const way = "only one of response_format, regex and ebnf can shape an answer; leave the others out."
+	switch {
+	case p.Regex != "" && structured:
+		s.failAt("regex", CodeConstraintJSON, way)
+	case p.EBNF != "" && (structured || p.Regex != ""):
+		s.failAt("ebnf", CodeConstraints, way)
 	}
 }

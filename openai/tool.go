@@ -291,14 +291,14 @@ func (r *ChatRequest) settleTools(s *scanner) {
 	}
 	if len(r.Tools) == 0 {
 		if c.Forced() || c.Allowed != nil {
-			s.failAt("tool_choice", CodeInvalidValue, "a tool can be required only when 'tools' declares one.")
+			s.failAt("tool_choice", CodeChoiceNeedsTools, "a tool can be required only when 'tools' declares one.")
 		}
 		c.Mode = ToolNone
 		return
 	}
 	for _, name := range append(c.Allowed[:len(c.Allowed):len(c.Allowed)], c.Name) {
 		if name != "" && !r.declares(name) {
-			s.failAt("tool_choice", CodeInvalidValue, "no function %q is declared in 'tools'.", clip(name))
+			s.failAt("tool_choice", CodeChoiceNotFound, "no function %q is declared in 'tools'.", clip(name))
 		}
 	}
 }
