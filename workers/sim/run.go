@@ -46,15 +46,14 @@ func numbered(path string, i int) string {
 	return fmt.Sprintf("%s.%d%s", strings.TrimSuffix(path, ext), i, ext)
 }
 
-// demoDialects are those of the demo fleet: all three, and one of them twice.
+// demoDialects are those of the demo fleet, read-only: all three, and one of them twice.
 var demoDialects = []engine.Dialect{engine.SGLang, engine.VLLM, engine.TokenSpeed, engine.SGLang}
 
-// Demo starts the fleet of the demonstration: count workers that serve the model "demo" with the embedded tokenizer,
-// in all three dialects where count allows.
-func Demo(count int) (*Fleet, error) {
+// Demo starts the fleet of the demonstration: four workers that serve the model "demo" with the embedded tokenizer.
+func Demo() (*Fleet, error) {
 	f := &Fleet{}
-	for i := range count {
-		w, err := Start(Options{Dialect: string(demoDialects[i%len(demoDialects)])})
+	for _, d := range demoDialects {
+		w, err := Start(Options{Dialect: string(d)})
 		if err != nil {
 			return nil, errors.Join(err, f.Close())
 		}

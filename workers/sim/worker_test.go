@@ -104,7 +104,7 @@ func TestAFleetOnConsecutivePortsStartsWholeOrNotAtAll(t *testing.T) {
 }
 
 func TestTheDemoFleetSpeaksEveryDialect(t *testing.T) {
-	f, err := Demo(4)
+	f, err := Demo()
 	if err != nil {
 		t.Fatal(err)
 	}
