@@ -2,6 +2,7 @@ package openai
 
 import (
 	"encoding/json"
+	"fmt"
 	"strings"
 )
 
@@ -41,6 +42,7 @@ type ChatRequest struct {
 	// Ignored names what the client sent and nothing here acts on, in the body's order, so that it can be told.
 	Ignored []string
 
+	streamOptions  bool       // the field is set
 	functions      []Tool     // the older name of Tools
 	functionChoice ToolChoice // the older name of ToolChoice
 }
@@ -90,11 +92,13 @@ type Thinking struct {
 }
 
 var chatFields = map[string]func(*scanner, *ChatRequest){
-	"model":                  func(s *scanner, r *ChatRequest) { r.Model = s.text() },
-	"messages":               func(s *scanner, r *ChatRequest) { r.Messages = s.messages() },
-	"n":                      func(s *scanner, r *ChatRequest) { r.N = s.choices() },
-	"stream":                 func(s *scanner, r *ChatRequest) { r.Stream = s.flag(false) },
-	"stream_options":         func(s *scanner, r *ChatRequest) { s.streamOptions(&r.IncludeUsage, &r.ContinuousUsage) },
+	"model":    func(s *scanner, r *ChatRequest) { r.Model = s.text() },
+	"messages": func(s *scanner, r *ChatRequest) { r.Messages = s.messages() },
+	"n":        func(s *scanner, r *ChatRequest) { r.N = s.choices() },
+	"stream":   func(s *scanner, r *ChatRequest) { r.Stream = s.flag(false) },
+	"stream_options": func(s *scanner, r *ChatRequest) {
+		r.streamOptions = s.streamOptions(&r.IncludeUsage, &r.ContinuousUsage)
+	},
 	"logprobs":               func(s *scanner, r *ChatRequest) { r.Logprobs = s.flag(false) },
 	"top_logprobs":           func(s *scanner, r *ChatRequest) { r.TopLogprobs = s.topLogprobs() },
 	"tools":                  func(s *scanner, r *ChatRequest) { r.Tools = s.tools() },
@@ -116,7 +120,7 @@ var chatFields = map[string]func(*scanner, *ChatRequest){
 	"user":                   func(s *scanner, r *ChatRequest) { r.User = s.text() },
 	"prompt_cache_key":       func(s *scanner, r *ChatRequest) { r.PromptCacheKey = s.text() },
 	"verbosity":              func(s *scanner, r *ChatRequest) { s.ignore(&r.Ignored, s.oneOf("low", "medium", "high") != "") },
-	"metadata":               func(s *scanner, r *ChatRequest) { s.ignore(&r.Ignored, s.object() != nil) },
+	"metadata":               func(s *scanner, r *ChatRequest) { s.ignore(&r.Ignored, s.stringMap()) },
 	"session_params":         func(s *scanner, r *ChatRequest) { s.ignore(&r.Ignored, s.object() != nil) },
 	"service_tier":           func(s *scanner, r *ChatRequest) { s.ignore(&r.Ignored, s.text() != "") },
 	"safety_identifier":      func(s *scanner, r *ChatRequest) { s.ignore(&r.Ignored, s.text() != "") },
@@ -141,13 +145,29 @@ func (r *ChatRequest) settle(s *scanner) {
 		s.missing("model")
 	case r.Messages == nil:
 		s.missing("messages")
-	case !r.Stream && (r.IncludeUsage || r.ContinuousUsage):
+	case r.streamOptions && !r.Stream:
 		s.failAt("stream_options", CodeStreamOptions, "it is allowed only together with 'stream': true.")
 	case r.TopLogprobs > 0 && !r.Logprobs:
 		s.failAt("top_logprobs", CodeTopLogprobs, "it needs 'logprobs': true.")
 	case r.ContinueFinalMessage && r.Messages[len(r.Messages)-1].Role != "assistant":
 		s.failAt("continue_final_message", CodeInvalidValue, "the last message must have the role 'assistant'.")
 	}
+	if i := r.rootMessage(); i >= 0 {
+		s.failAt(fmt.Sprintf("messages[%d].role", i), CodeInvalidRole, "only MiniMax models know 'root'; use 'system'.")
+	}
 	r.Sampling.settle(s)
 	r.settleTools(s)
+}
+
+// rootMessage is the index of a message in a role that only one family of models knows, −1 if all is well.
+func (r *ChatRequest) rootMessage() int {
+	if strings.Contains(strings.ToLower(r.Model), "minimax") {
+		return -1
+	}
+	for i := range r.Messages {
+		if r.Messages[i].Role == "root" {
+			return i
+		}
+	}
+	return -1
 }

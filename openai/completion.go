@@ -22,7 +22,8 @@ type CompletionRequest struct {
 	User      string
 	Ignored   []string // as in ChatRequest
 
-	bestOf *int
+	streamOptions bool
+	bestOf        *int
 }
 
 var completionFields = map[string]func(*scanner, *CompletionRequest){
@@ -33,7 +34,7 @@ var completionFields = map[string]func(*scanner, *CompletionRequest){
 	"echo":           func(s *scanner, r *CompletionRequest) { r.Echo = s.flag(false) },
 	"suffix":         func(s *scanner, r *CompletionRequest) { s.noSuffix() },
 	"stream":         func(s *scanner, r *CompletionRequest) { r.Stream = s.flag(false) },
-	"stream_options": func(s *scanner, r *CompletionRequest) { s.streamOptions(&r.IncludeUsage, &r.ContinuousUsage) },
+	"stream_options": func(s *scanner, r *CompletionRequest) { r.streamOptions = s.streamOptions(&r.IncludeUsage, &r.ContinuousUsage) },
 	"logprobs":       func(s *scanner, r *CompletionRequest) { r.Logprobs = s.count(0, 20) },
 	"rid":            func(s *scanner, r *CompletionRequest) { r.RID = s.text() },
 	"lora_path":      func(s *scanner, r *CompletionRequest) { r.LoraPath = s.text() },
@@ -60,7 +61,7 @@ func (r *CompletionRequest) settle(s *scanner) {
 		s.missing("model")
 	case r.Prompt.List == nil:
 		s.missing("prompt")
-	case !r.Stream && (r.IncludeUsage || r.ContinuousUsage):
+	case r.streamOptions && !r.Stream:
 		s.failAt("stream_options", CodeStreamOptions, "it is allowed only together with 'stream': true.")
 	case r.bestOf != nil && *r.bestOf != r.N:
 		s.failAt("best_of", CodeInvalidValue, "it must equal n, which is %d; every choice is returned.", r.N)

@@ -51,6 +51,7 @@ const (
 	CodeConstraintJSON   = "regex_conflicts_with_json"
 	CodeSchemaName       = "json_schema_name_empty"
 	CodeSchemaNoObject   = "json_schema_schema_not_object"
+	CodeInvalidRole      = "invalid_role"
 	CodeBiasKey          = "logit_bias_invalid_key"
 	CodeChoiceNeedsTools = "tool_choice_requires_tools"
 	CodeChoiceNotFound   = "tool_choice_function_not_found"

@@ -36,10 +36,11 @@ func (s *scanner) topLogprobs() int {
 	return 0
 }
 
-func (s *scanner) streamOptions(usage, continuous *bool) {
+// streamOptions reports whether the field is set at all.
+func (s *scanner) streamOptions(usage, continuous *bool) bool {
 	*usage, *continuous = false, false
 	if s.null() {
-		return
+		return false
 	}
 	s.fields(func(key []byte) {
 		switch string(key) {
@@ -51,6 +52,21 @@ func (s *scanner) streamOptions(usage, continuous *bool) {
 			s.skip()
 		}
 	})
+	return true
+}
+
+// stringMap reads an optional object whose values are strings, and reports whether it is set.
+func (s *scanner) stringMap() bool {
+	if s.null() {
+		return false
+	}
+	s.fields(func([]byte) {
+		if s.peek() != '"' {
+			s.mismatch("a string")
+		}
+		s.text()
+	})
+	return true
 }
 
 func (s *scanner) thinking() (t Thinking) {

@@ -18,6 +18,7 @@ func (s *scanner) message() (m Message) {
 	s.peek()
 	start := s.pos
 	var call, reasoning json.RawMessage
+	answers := false // a tool_call_id is given, if only an empty one
 	s.fields(func(key []byte) {
 		switch string(key) {
 		case "role":
@@ -27,6 +28,7 @@ func (s *scanner) message() (m Message) {
 		case "name":
 			m.Name = s.text()
 		case "tool_call_id":
+			answers = s.peek() != 'n'
 			m.ToolCallID = s.text()
 		case "tool_calls":
 			m.ToolCalls = s.toolCalls()
@@ -45,6 +47,9 @@ func (s *scanner) message() (m Message) {
 	}
 	m.Raw = s.data[start:s.pos:s.pos]
 	s.olderNames(&m, call, reasoning)
+	if m.Role == "tool" && !answers {
+		s.missing("tool_call_id")
+	}
 	s.checkMessage(&m)
 	return m
 }
@@ -84,10 +89,6 @@ func (s *scanner) checkMessage(m *Message) {
 		s.missing("role")
 	case "assistant":
 		return
-	case "tool":
-		if m.ToolCallID == "" {
-			s.missing("tool_call_id")
-		}
 	case "function":
 		if m.Name == "" {
 			s.missing("name")
