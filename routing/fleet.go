@@ -9,16 +9,13 @@ import (
 
 // Publish replaces the fleet. A target that stays, by ID and Epoch, keeps its sample and its accounts. A worker that
 // leaves, or comes back as another, loses everything that was known of its cache; one that turns unhealthy, too, and
-// gets it back only from a new subscription.
+// gets it back only from a new subscription. One goroutine publishes.
 func (r *Router) Publish(targets []Target) {
 	old := r.fleet.Load()
 	next := &fleet{models: map[string]*pool{}, byID: make(map[string]*seat, len(targets))}
 	stay := map[string]bool{}
 	for _, t := range targets {
-		before, ok := old.byID[t.ID]
-		if ok && before.target.Epoch == t.Epoch {
-			stay[t.worker()] = true
-		}
+		stay[t.worker()] = true
 	}
 	for _, s := range old.byID {
 		if !stay[s.target.worker()] {
@@ -30,13 +27,15 @@ func (r *Router) Publish(targets []Target) {
 		s := &seat{target: t, source: prefix.Source{
 			Feed: r.index.Feed(t.worker()), Rank: t.Rank, Shared: t.Rank < 0 && t.Ranks > 1,
 		}}
-		if ok && before.target.Epoch == t.Epoch {
+		s.station = &station{}
+		switch {
+		case ok && before.target.Epoch != t.Epoch:
+			s.source.Feed.Renew()
+		case ok:
 			s.station = before.station
 			if before.target.Healthy && !t.Healthy {
 				s.source.Feed.Drop(prefix.Unhealthy)
 			}
-		} else {
-			s.station = &station{}
 		}
 		next.byID[t.ID] = s
 		next.add(s)
@@ -85,8 +84,7 @@ func (f *fleet) pool(q *Request) (*pool, error) {
 	return left, nil
 }
 
-// Feed returns the KV-event feed of a worker in the fleet. It is the worker's for as long as it stays; a worker that
-// is published anew has another.
+// Feed returns a worker's KV-event feed. It is good until the worker leaves the fleet.
 func (r *Router) Feed(worker string) *prefix.Feed { return r.index.Feed(worker) }
 
 func (t *Target) worker() string {

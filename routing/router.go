@@ -48,6 +48,7 @@ type Router struct {
 	chance       chance
 	shadowChance chance // so that the base draws the same numbers in every mode
 	decisions    ring
+	meters       meters
 }
 
 // policy makes the base choice.
@@ -117,6 +118,7 @@ func New(cfg Config) (*Router, error) {
 		cfg: cfg, policy: newPolicy(&cfg), calibrated: cfg.CacheCost == "calibrated",
 		index:  prefix.NewIndex(prefix.Config{Bytes: cfg.IndexBytes, MaxAge: seconds(cfg.KVEventMaxAge)}),
 		chance: newChance(cfg.Seed, 1), shadowChance: newChance(cfg.Seed, 2), decisions: newRing(cfg.DecisionRing),
+		meters: newMeters(),
 	}
 	r.scorer, _ = r.policy.(*leastLoad)
 	r.spare.New = func() any { return new(decision) }
@@ -193,6 +195,7 @@ func (r *Router) Pick(now time.Time, req Request) (*Lease, error) {
 	d.prefer(base)
 	lease := d.reserve(base)
 	r.decisions.add(lease)
+	r.meters.count(d, &lease.receipt)
 	return lease, nil
 }
 

@@ -234,6 +234,16 @@ func (f *Feed) drop(w Word) {
 	}
 }
 
+// Renew forgets everything because another worker has taken this one's name. Nothing is believed before a new
+// subscription, so that the old stream cannot speak for the new worker.
+func (f *Feed) Renew() {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	f.drop(Restart)
+	f.deaf, f.noResume = true, false
+	f.mismatch.Store(false)
+}
+
 // Flush empties the views because the cache was flushed through the gateway; the engine may say so much later.
 func (f *Feed) Flush() {
 	f.mu.Lock()

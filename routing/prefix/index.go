@@ -133,8 +133,8 @@ type Stats struct {
 	Blocks    int
 	Bytes     int64
 	Lag       time.Duration
-	Losses    map[Word]uint64
-	Audits    map[Finding]uint64
+	Losses    [words]uint64    // certificates lost, by Word
+	Audits    [findings]uint64 // answers held against claims, by Finding
 }
 
 // Stats returns the state of every worker, in no order.

@@ -1,0 +1,158 @@
+package routing
+
+import (
+	"fmt"
+	"io"
+	"time"
+
+	"github.com/VictoriaMetrics/metrics"
+
+	"leeway/routing/prefix"
+)
+
+// maxModelLabels bounds the models that metrics tell apart; the rest are counted as "other".
+const maxModelLabels = 1024
+
+// savingsBuckets are the upper bounds of histograms of saved seconds.
+var savingsBuckets = []float64{.001, .0025, .005, .01, .025, .05, .1, .25, .5, 1, 2.5, 5, 10, 30}
+
+// meters counts decisions. Labels come from closed sets: modes, the fleet's models, results and reasons. The
+// router's lock guards it.
+type meters struct {
+	set        *metrics.Set
+	models     map[string]*modelMeters
+	violations *metrics.Counter
+}
+
+// modelMeters are one model's meters, made when first counted.
+type modelMeters struct {
+	label     string
+	decisions map[decisionLabels]*metrics.Counter
+	skips     map[skipLabels]*metrics.Counter
+	savings   map[Mode]*metrics.PrometheusHistogram
+	regret    *metrics.PrometheusHistogram
+}
+
+type decisionLabels struct {
+	mode    Mode
+	result  Result
+	changed bool
+}
+
+type skipLabels struct {
+	mode   Mode
+	reason Reason
+}
+
+func newMeters() meters {
+	set := metrics.NewSet()
+	return meters{set: set, models: map[string]*modelMeters{}, violations: set.NewCounter("leeway_bound_violations_total")}
+}
+
+func (m *meters) model(name string) *modelMeters {
+	if len(m.models) >= maxModelLabels && m.models[name] == nil {
+		name = "other"
+	}
+	mm := m.models[name]
+	if mm == nil {
+		mm = &modelMeters{
+			label: name, decisions: map[decisionLabels]*metrics.Counter{}, skips: map[skipLabels]*metrics.Counter{},
+			savings: map[Mode]*metrics.PrometheusHistogram{},
+			regret:  m.set.GetOrCreatePrometheusHistogramExt(fmt.Sprintf("leeway_shadow_regret_seconds{model=%q}", name), savingsBuckets),
+		}
+		m.models[name] = mm
+	}
+	return mm
+}
+
+// count counts a decision for which a preference was asked. A reason counts once, whatever the number of workers.
+func (m *meters) count(d *decision, r *Receipt) {
+	if r.Result == NotAsked {
+		return
+	}
+	mm := m.model(r.Model)
+	r.Reasons.Each(func(reason Reason) { mm.skip(m.set, r.Mode, reason) })
+	if r.Result == Ineligible {
+		mm.skip(m.set, r.Mode, IneligibleRequest)
+		return
+	}
+	mm.decision(m.set, decisionLabels{r.Mode, r.Result, r.Preferred != r.Base})
+	if r.Result == Fallback {
+		return
+	}
+	mm.saving(m.set, r.Mode).Update(r.Saving)
+	if r.Mode == Shadow {
+		mm.regret.Update(r.Slack)
+	}
+	o, b := &d.candidates[d.preference.preferred], &d.candidates[d.preference.against]
+	if o != b && o.Saving-b.Saving <= o.Cost-b.Cost {
+		m.violations.Inc()
+	}
+}
+
+func (mm *modelMeters) decision(set *metrics.Set, l decisionLabels) {
+	c := mm.decisions[l]
+	if c == nil {
+		c = set.GetOrCreateCounter(fmt.Sprintf(`smg_least_load_cache_credit_decisions_total{mode="%s",model=%q,result="%s",changed="%t"}`,
+			l.mode, mm.label, l.result, l.changed))
+		mm.decisions[l] = c
+	}
+	c.Inc()
+}
+
+func (mm *modelMeters) skip(set *metrics.Set, mode Mode, reason Reason) {
+	l := skipLabels{mode, reason}
+	c := mm.skips[l]
+	if c == nil {
+		c = set.GetOrCreateCounter(fmt.Sprintf(`smg_least_load_cache_credit_skips_total{mode="%s",model=%q,reason="%s"}`, mode, mm.label, reason))
+		mm.skips[l] = c
+	}
+	c.Inc()
+}
+
+func (mm *modelMeters) saving(set *metrics.Set, mode Mode) *metrics.PrometheusHistogram {
+	h := mm.savings[mode]
+	if h == nil {
+		h = set.GetOrCreatePrometheusHistogramExt(
+			fmt.Sprintf(`smg_least_load_cache_savings_seconds{mode="%s",model=%q}`, mode, mm.label), savingsBuckets)
+		mm.savings[mode] = h
+	}
+	return h
+}
+
+// WriteMetrics writes all of this package's metrics in Prometheus' text format, gauges as they are at a moment.
+func (r *Router) WriteMetrics(w io.Writer, now time.Time) {
+	r.meters.set.WritePrometheus(w)
+	for _, s := range r.index.Stats(now) {
+		gauge := func(name string, value any) { fmt.Fprintf(w, "%s{worker=%q} %v\n", name, s.Worker, value) }
+		certified := 0
+		if s.Certified {
+			certified = 1
+		}
+		gauge("leeway_kv_certificate", certified)
+		gauge("leeway_kv_index_blocks", s.Blocks)
+		gauge("leeway_kv_index_bytes", s.Bytes)
+		gauge("leeway_kv_event_lag_seconds", s.Lag.Seconds())
+		for reason := range s.Losses {
+			if n := s.Losses[reason]; n > 0 {
+				fmt.Fprintf(w, "leeway_kv_certificate_losses_total{worker=%q,reason=%q} %d\n", s.Worker, prefix.Word(reason), n)
+			}
+		}
+		for found, n := range s.Audits {
+			fmt.Fprintf(w, "leeway_kv_claims_audited_total{worker=%q,result=%q} %d\n", s.Worker, prefix.Finding(found), n)
+		}
+	}
+	r.writeSamples(w, now)
+}
+
+// writeSamples writes how old each worker's load is, and how fast it was seen to compute prompts.
+func (r *Router) writeSamples(w io.Writer, now time.Time) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	for id, s := range r.fleet.Load().byID {
+		if s.sample.usable {
+			fmt.Fprintf(w, "leeway_load_sample_age_seconds{worker=%q} %v\n", id, now.Sub(s.sample.taken).Seconds())
+		}
+		fmt.Fprintf(w, "leeway_prefill_rate_tokens{worker=%q} %v\n", id, s.rate.tokens(r.cfg.PrefillThroughput))
+	}
+}
