@@ -89,3 +89,28 @@ func TestModelList(t *testing.T) {
 		t.Errorf("empty list is %s", got)
 	}
 }
+
+// FuzzBodies holds for every endpoint that no body panics and that a refusal is a 400 which can be told to a client.
+func FuzzBodies(f *testing.F) {
+	for endpoint := range decoders {
+		for _, body := range []string{`{"model":"m","prompt":[[1],[]],"stop":"a"}`, `{"input":"a","tokens":[]}`, `{"text":"","sampling_params":{"n":1e0}}`} {
+			f.Add(endpoint, []byte(body))
+		}
+	}
+	f.Fuzz(func(t *testing.T, endpoint string, body []byte) {
+		decode, ok := decoders[endpoint]
+		if !ok {
+			return
+		}
+		err := decode(body)
+		if err == nil {
+			if !json.Valid(body) {
+				t.Fatalf("%s accepted %q", endpoint, body)
+			}
+			return
+		}
+		if e := err.(*Error); e.Status != 400 || e.Code == "" || !json.Valid(e.AppendJSON(nil)) {
+			t.Fatalf("%s: %+v", endpoint, e)
+		}
+	})
+}

@@ -27,19 +27,21 @@ type CompletionRequest struct {
 }
 
 var completionFields = map[string]func(*scanner, *CompletionRequest){
-	"model":          func(s *scanner, r *CompletionRequest) { r.Model = s.text() },
-	"prompt":         func(s *scanner, r *CompletionRequest) { r.Prompt = s.prompts() },
-	"n":              func(s *scanner, r *CompletionRequest) { r.N = s.choices() },
-	"best_of":        func(s *scanner, r *CompletionRequest) { r.bestOf = s.count(1, maxChoices) },
-	"echo":           func(s *scanner, r *CompletionRequest) { r.Echo = s.flag(false) },
-	"suffix":         func(s *scanner, r *CompletionRequest) { s.noSuffix() },
-	"stream":         func(s *scanner, r *CompletionRequest) { r.Stream = s.flag(false) },
-	"stream_options": func(s *scanner, r *CompletionRequest) { r.streamOptions = s.streamOptions(&r.IncludeUsage, &r.ContinuousUsage) },
-	"logprobs":       func(s *scanner, r *CompletionRequest) { r.Logprobs = s.count(0, 20) },
-	"rid":            func(s *scanner, r *CompletionRequest) { r.RID = s.text() },
-	"lora_path":      func(s *scanner, r *CompletionRequest) { r.LoraPath = s.text() },
-	"cache_salt":     func(s *scanner, r *CompletionRequest) { r.CacheSalt = s.text() },
-	"user":           func(s *scanner, r *CompletionRequest) { r.User = s.text() },
+	"model":   func(s *scanner, r *CompletionRequest) { r.Model = s.text() },
+	"prompt":  func(s *scanner, r *CompletionRequest) { r.Prompt = s.prompts() },
+	"n":       func(s *scanner, r *CompletionRequest) { r.N = s.choices() },
+	"best_of": func(s *scanner, r *CompletionRequest) { r.bestOf = s.count(1, maxChoices) },
+	"echo":    func(s *scanner, r *CompletionRequest) { r.Echo = s.flag(false) },
+	"suffix":  func(s *scanner, r *CompletionRequest) { s.noSuffix() },
+	"stream":  func(s *scanner, r *CompletionRequest) { r.Stream = s.flag(false) },
+	"stream_options": func(s *scanner, r *CompletionRequest) {
+		r.streamOptions = s.streamOptions(&r.IncludeUsage, &r.ContinuousUsage)
+	},
+	"logprobs":   func(s *scanner, r *CompletionRequest) { r.Logprobs = s.count(0, 20) },
+	"rid":        func(s *scanner, r *CompletionRequest) { r.RID = s.text() },
+	"lora_path":  func(s *scanner, r *CompletionRequest) { r.LoraPath = s.text() },
+	"cache_salt": func(s *scanner, r *CompletionRequest) { r.CacheSalt = s.text() },
+	"user":       func(s *scanner, r *CompletionRequest) { r.User = s.text() },
 }
 
 // DecodeCompletion reads and checks the body of a completion request. Its error is an *Error with status 400.
