@@ -29,10 +29,11 @@ func object(c *cursor, list, bare bool) (s start, ok bool) {
 			s.name, ok = c.str()
 		case "arguments", "parameters":
 			if s.name != "" && c.peek() == '{' {
-				s.args = &jsonArgs{member: true}
+				s.args, s.explicit = &jsonArgs{member: true}, true
 				return s, c.opensObject()
 			}
 			args, ok = argumentsValue(c)
+			s.explicit = true
 		case "id", "type", "tool_call_id", "index":
 			_, ok = c.value()
 		default:
@@ -222,7 +223,7 @@ func llamaHead(p *Parser, c *cursor, more bool) (start, bool) {
 	list := c.lit("[")
 	c.space()
 	s, ok := object(c, list, !marked)
-	return s, ok && (marked || len(p.tools) == 0 || p.tools.declares(s.name))
+	return s, ok && (marked || s.explicit || len(p.tools) == 0 || p.tools.declares(s.name))
 }
 
 // mistralHead matches the array of the older models, and the name before its arguments of the newer ones.

@@ -58,6 +58,8 @@ type start struct {
 	args argsReader
 	list bool
 	skip bool // no call: what was matched is a marker, and goes
+
+	explicit bool // the form alone says that it is a call
 }
 
 // Add takes the next piece of the answer and returns what it settles.
@@ -153,7 +155,7 @@ func (p *Parser) text(eof bool) bool {
 	} else if ok && s.skip {
 		p.buf = p.buf[c.pos:]
 		return true
-	} else if ok && p.accepts(s.name) {
+	} else if ok && p.accepts(s) {
 		p.begin(s, c.pos)
 		return true
 	}
@@ -176,12 +178,13 @@ func (p *Parser) short(c *cursor) bool {
 	return c.short
 }
 
-// accepts reports whether a name can be called. Where a call has no marks of its own, only a declared name makes one.
-func (p *Parser) accepts(name string) bool {
-	if name == "" || len(name) > maxName {
+// accepts reports whether a head makes a call. Where calls have no marks of their own, it takes a declared name or, in
+// JSON, arguments beside the name.
+func (p *Parser) accepts(s start) bool {
+	if s.name == "" || len(s.name) > maxName {
 		return false
 	}
-	return !p.format.bare || len(p.tools) == 0 || p.tools.declares(name)
+	return !p.format.bare || s.explicit || len(p.tools) == 0 || p.tools.declares(s.name)
 }
 
 func (p *Parser) begin(s start, consumed int) {
@@ -204,7 +207,7 @@ func (p *Parser) afterCall(eof bool) bool {
 		if p.short(c) {
 			return false
 		}
-		if ok && p.accepts(s.name) {
+		if ok && p.accepts(s) {
 			p.begin(s, c.pos)
 			return true
 		}
