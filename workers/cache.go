@@ -27,6 +27,8 @@ type follower struct {
 	again   bool // this is not the session's first subscription
 }
 
+// followEvents runs a follower until ctx ends. What it leaves behind is suspended, not forgotten: the next session may
+// find the engine where this one left it.
 func (w *worker) followEvents(ctx context.Context) {
 	f := &follower{worker: w, feed: w.pool.router.Feed(w.spec.URL), backoff: eventBackoff, resume: true}
 	defer f.feed.Disconnected()
@@ -91,6 +93,8 @@ var (
 	errResubscribe = errors.New("the stream may be a dead engine's")
 )
 
+// receive takes what comes on one subscription until either side ends it; it never returns nil. That a stream is
+// unsupported, or cannot be resumed, is the answer to the first read as often as to the call.
 func (f *follower) receive(ctx context.Context, start uint64) error {
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
@@ -161,6 +165,7 @@ func toPrefix(b *engine.Batch) *prefix.Batch {
 	return out
 }
 
+// storedEvent keeps what tells a block of a plain prompt from others: an adapter, a salt or an image makes it foreign.
 func storedEvent(s *engine.Stored) prefix.Event {
 	e := prefix.Event{
 		Kind: prefix.Stored, Place: place(&s.Place), Foreign: s.LoRAName != "" || s.CacheSalt != "",
@@ -179,6 +184,7 @@ func storedEvent(s *engine.Stored) prefix.Event {
 	return e
 }
 
+// place translates where a copy lies. Older servicers say the tier with a level, if at all.
 func place(p *engine.Place) prefix.Place {
 	out := prefix.Place{
 		Tier: prefix.Tier(p.Tier), Medium: p.Medium, Group: -1, GroupKind: p.GroupKind, Remote: p.Remote, Owner: p.Ownership,

@@ -78,6 +78,7 @@ func (p *Pool) Loads(ctx context.Context, id string) (engine.Load, error) {
 	return client.Loads(ctx)
 }
 
+// ready finds a worker that may be asked for something beside an answer, by id, address or target.
 func (p *Pool) ready(id string) (*worker, engine.Client, error) {
 	p.mu.Lock()
 	w := p.find(id)

@@ -115,6 +115,7 @@ func ParseSpec(address string) (Spec, error) {
 	return spec, spec.check()
 }
 
+// check says what is wrong with a spec, wherever it comes from: config, REST or a file.
 func (s Spec) check() error {
 	if strings.Contains(s.URL, "@") {
 		return fmt.Errorf("worker address %q: a rank is not part of an address", s.URL)
@@ -129,6 +130,7 @@ func (s Spec) check() error {
 	return err
 }
 
+// parseDialect reads a runtime's name as SMG writes it; "" means that the worker is to be probed.
 func parseDialect(name string) (engine.Dialect, error) {
 	switch d := engine.Dialect(strings.ToLower(name)); d {
 	case "", "unspecified", "none":

@@ -27,11 +27,11 @@ func clientOf(dialect engine.Dialect, conn *grpc.ClientConn) engine.Client {
 // detect finds out which dialect is spoken on a connection: the hint if it is right, else the first whose health
 // check exists. A worker that answers without being well has answered; one that does not answer has said nothing.
 func detect(ctx context.Context, conn *grpc.ClientConn, hint engine.Dialect) (engine.Dialect, engine.Client, error) {
-	order := []engine.Dialect{engine.SGLang, engine.VLLM, engine.TokenSpeed}
-	if hint != "" {
-		order = append([]engine.Dialect{hint}, order...)
-	}
-	for _, dialect := range order {
+	order := []engine.Dialect{hint, engine.SGLang, engine.VLLM, engine.TokenSpeed}
+	for i, dialect := range order {
+		if dialect == "" || i > 0 && dialect == hint {
+			continue
+		}
 		client := clientOf(dialect, conn)
 		err := client.Health(ctx)
 		if errors.Is(err, engine.ErrUnsupported) {

@@ -70,6 +70,8 @@ func ParseFleet(data []byte) ([]Spec, error) {
 	return specs, nil
 }
 
+// spec turns a record into what the pool takes. The fields of split serving that it has no use for are accepted, since
+// files that carry them are valid, and a worker that only prefills or only decodes is marked as such.
 func (r Record) spec() (Spec, error) {
 	spec := Spec{URL: strings.TrimSuffix(r.URL, "/"), Model: r.ModelID, Role: r.WorkerType}
 	if r.ID != nil {
@@ -131,11 +133,13 @@ func (d *watcher) read() {
 	d.apply(specs)
 }
 
+// reject keeps the last good list, and says so where an operator looks.
 func (d *watcher) reject(result string, err error) {
 	count("leeway_discovery_reads_total", "result", result)
 	d.pool.log.Error().Err(err).Str("file", d.path).Msg("discovery file rejected; the last good list stays")
 }
 
+// readLimited reads a file that somebody else writes.
 func readLimited(path string) ([]byte, error) {
 	file, err := os.Open(path)
 	if err != nil {
@@ -172,6 +176,7 @@ func (d *watcher) apply(specs []Spec) {
 	}
 }
 
+// add takes in a new worker. One that the static list or REST has brought already stays theirs.
 func (d *watcher) add(spec Spec) {
 	result := "success"
 	if _, err := d.pool.Add(spec); err != nil {
@@ -183,6 +188,7 @@ func (d *watcher) add(spec Spec) {
 	count("smg_discovery_registrations_total", "source", "file", "result", result)
 }
 
+// drop lets go of a worker that this watcher has brought.
 func (d *watcher) drop(url string) {
 	delete(d.known, url)
 	if _, err := d.pool.Remove(url); err != nil {

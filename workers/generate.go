@@ -95,6 +95,7 @@ func (s *Stream) Recv(d *engine.Delta) error {
 	return nil
 }
 
+// givenUp is what a reader gets once its own context has ended: the worker is not to blame.
 func givenUp(cause error) error {
 	code := engine.Canceled
 	if errors.Is(cause, context.DeadlineExceeded) {
@@ -103,6 +104,7 @@ func givenUp(cause error) error {
 	return &engine.Error{Code: code, Message: "the request was given up", Cause: cause}
 }
 
+// endChoice notes the end of a choice. "abort" here was not ours: once we abort, nobody reads.
 func (s *Stream) endChoice(d *engine.Delta) error {
 	if d.FinishReason == "error" || d.FinishReason == "abort" {
 		return s.failure(fmt.Sprintf("the engine ended choice %d: %s", d.Index, d.FinishReason))
@@ -169,6 +171,7 @@ func (w *worker) begin() (engine.Client, error) {
 	return w.client, nil
 }
 
+// end counts a request out; the last one lets a removed worker go.
 func (w *worker) end() {
 	w.mu.Lock()
 	defer w.mu.Unlock()

@@ -86,6 +86,7 @@ func (w *worker) probe(ctx context.Context) error {
 	return w.refresh(ctx, client)
 }
 
+// errRanks ends a session: targets, loads and views are all by rank, and so begin anew.
 var errRanks = errors.New("the number of ranks behind the address has changed")
 
 // refresh asks the worker anew what it is, and publishes a change.
@@ -111,6 +112,7 @@ func (w *worker) refresh(ctx context.Context, client engine.Client) error {
 	return nil
 }
 
+// currentClient is nil until the worker has answered once.
 func (w *worker) currentClient() engine.Client {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -153,6 +155,7 @@ func (w *worker) doubt(err error) {
 	}
 }
 
+// isTransport says whether the connection failed, and not the worker.
 func isTransport(err error) bool {
 	var e *engine.Error
 	return errors.As(err, &e) && e.Transport
@@ -163,10 +166,12 @@ func isUnwell(err error) bool {
 	return !isTransport(err) && !isLate(err)
 }
 
+// isLate says whether there was no answer in time, which an overloaded worker and a dead one have in common.
 func isLate(err error) bool {
 	return errors.Is(err, context.DeadlineExceeded) || codeOf(err) == engine.DeadlineExceeded
 }
 
+// codeOf is the error's gRPC code; an error that did not come from a call is Unknown.
 func codeOf(err error) engine.Code {
 	var e *engine.Error
 	if errors.As(err, &e) {

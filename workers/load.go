@@ -15,6 +15,7 @@ const (
 	pushDelay = 20 * time.Millisecond
 )
 
+// errNoLoads is an answer without content. It is a failed poll: an idle worker lists its ranks with zeros.
 var errNoLoads = errors.New("the worker listed no loads")
 
 // pushedLoad is the last record that a rank pushed.
@@ -58,6 +59,8 @@ func (w *worker) pollMode(now time.Time, interval time.Duration) string {
 	return "skipped_fresh_push"
 }
 
+// pollLoad asks once. A failure takes back the sample in use, because the worker may be anything by now, and a stale
+// zero would win every comparison.
 func (w *worker) pollLoad(ctx context.Context) {
 	poll, cancel := context.WithTimeout(ctx, loadDeadline)
 	defer cancel()
@@ -97,6 +100,7 @@ func polledLoad(load engine.Load, rank int32) routing.Load {
 	return l
 }
 
+// rankLoad drops the difference between unknown and zero where the score has none.
 func rankLoad(r engine.RankLoad) routing.RankLoad {
 	l := routing.RankLoad{Running: r.Running, Waiting: r.Waiting, Usage: r.Usage, GenThroughput: r.GenThroughput}
 	if r.WaitingUncached != nil {
@@ -122,6 +126,7 @@ func (w *worker) takePush(load *engine.PushedLoad, received time.Time) {
 	}
 }
 
+// pushedLoad puts together what a target's ranks have pushed.
 func (w *worker) pushedLoad(t routing.Target) (sample routing.Load, complete bool) {
 	ranks := []int32{t.Rank}
 	if t.Rank < 0 {

@@ -44,6 +44,7 @@ func series(name string, labels ...string) string {
 	return text + "}"
 }
 
+// count adds one to a counter. Every label's values are a closed set but for the worker's address.
 func count(name string, labels ...string) { metrics.GetOrCreateCounter(series(name, labels...)).Inc() }
 
 func (g *gauges) healthy(yes bool) {
@@ -62,6 +63,7 @@ func (g *gauges) probed(ok bool) {
 	count("smg_worker_health_checks_total", "worker_type", "regular", "result", result)
 }
 
+// polled counts a poll that was due or not, by SMG's names of the mode.
 func (g *gauges) polled(mode string) {
 	count("smg_engine_load_polls_total", "worker", g.worker, "mode", mode)
 }
@@ -74,6 +76,7 @@ func (g *gauges) pollEnded(err error) {
 	count("leeway_load_polls_total", "worker", g.worker, "result", result)
 }
 
+// failed counts a request that the worker, or the way to it, has spoilt.
 func (g *gauges) failed(kind string) {
 	count("smg_worker_errors_total", "worker_type", "regular", "connection_mode", "grpc", "error_type", kind)
 }
@@ -93,6 +96,7 @@ func (g *gauges) eventsEnded(err error) {
 	}
 }
 
+// eventsUnavailable says whether the worker has refused to tell of its cache.
 func (g *gauges) eventsUnavailable(yes bool) {
 	value := 0.0
 	if yes {
@@ -101,6 +105,7 @@ func (g *gauges) eventsUnavailable(yes bool) {
 	g.noEvents.Set(value)
 }
 
+// resynced counts why a view had to begin anew.
 func (g *gauges) resynced(reason string) {
 	count("smg_kv_event_resyncs_total", "worker", g.worker, "reason", reason)
 }
@@ -122,5 +127,29 @@ func (g *gauges) batch(b *engine.Batch, verdict prefix.Verdict, received time.Ti
 	count("smg_kv_event_batches_total", "worker", g.worker, "disposition", disposition)
 	if !b.Sent.IsZero() {
 		g.lag.Set(received.Sub(b.Sent).Seconds())
+	}
+}
+
+// poolSizes reports how many workers serve each model, and remembers the models so that none stays at its last value.
+type poolSizes map[string]int
+
+func (p *poolSizes) report(members []*worker) {
+	if *p == nil {
+		*p = poolSizes{}
+	}
+	for model := range *p {
+		(*p)[model] = 0
+	}
+	for _, w := range members {
+		if s := w.status(); s.Model != "" {
+			(*p)[s.Model]++
+		}
+	}
+	for model, n := range *p {
+		name := series("smg_worker_pool_size", "worker_type", "regular", "connection_mode", "grpc", "model", model)
+		metrics.GetOrCreateGauge(name, nil).Set(float64(n))
+		if n == 0 {
+			delete(*p, model)
+		}
 	}
 }

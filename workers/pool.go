@@ -26,6 +26,7 @@ type Pool struct {
 	members []*worker  // in the order in which they joined
 	epoch   uint64
 	changed chan struct{}
+	sizes   poolSizes
 }
 
 // target is a worker, or one rank of it.
@@ -72,6 +73,7 @@ func (p *Pool) Run(ctx context.Context) error {
 	}
 }
 
+// unstarted hands out each member once.
 func (p *Pool) unstarted() []*worker {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -200,6 +202,7 @@ func (p *Pool) publish(change func()) {
 	}
 	p.targets.Store(&targets)
 	p.router.Publish(fleet)
+	p.sizes.report(p.members)
 	close(p.changed)
 	p.changed = make(chan struct{})
 }

@@ -10,41 +10,17 @@ import (
 	"github.com/rs/zerolog"
 	"google.golang.org/grpc"
 
-	"leeway/routing"
 	"leeway/workers/engine"
 	"leeway/workers/wire"
 )
 
-// State is where a worker is in its life.
-type State string
-
-// The states, named as SMG names them.
-const (
-	Pending  State = "pending"   // has never answered
-	Ready    State = "ready"     // may be chosen
-	NotReady State = "not_ready" // has answered once, and does not now
-	Draining State = "draining"  // removed; its last answers are still running
-)
-
-// Status is what is known of a worker.
-type Status struct {
-	ID      string
-	Spec    Spec
-	State   State
-	Dialect engine.Dialect // "" until it is known
-	Model   string         // "" until it is known
-	Info    engine.Info
-	Active  int    // requests running on it for this gateway
-	Problem string // why it is not ready
-	Contact time.Time
-}
-
-// worker is one member of the pool. run owns its life; the fields below mu are shared.
+// worker is one member of the pool. run owns its life; the fields below mu are shared. Locks are taken in the order
+// pool, worker, and nothing is asked of the worker under either.
 type worker struct {
 	pool    *Pool
-	id      string
-	spec    Spec
-	epoch   uint64
+	id      string // what REST calls it
+	spec    Spec   // Model and Role may change, under mu
+	epoch   uint64 // tells this membership from one before at the same address
 	log     zerolog.Logger
 	conn    *grpc.ClientConn // run's own
 	alarm   chan struct{}    // asks for a probe now
@@ -59,14 +35,15 @@ type worker struct {
 	client  engine.Client // nil until the dialect is known
 	info    engine.Info
 	booted  time.Time // when the process started, as far as it says
-	problem string
-	contact time.Time
+	problem string    // why it is not ready
+	contact time.Time // the last sign of life
 	pushed  map[int32]pushedLoad
-	active  int
+	active  int           // requests that are running on it
 	drained chan struct{} // closed when draining and nothing is active
 	closed  bool          // no more aborts may begin
 }
 
+// newWorker starts and dials nothing: run does.
 func newWorker(p *Pool, spec Spec, epoch uint64) *worker {
 	return &worker{
 		pool:    p,
@@ -170,6 +147,7 @@ func (w *worker) introduce(ctx context.Context) error {
 	return nil
 }
 
+// hint is the dialect to try first: what it spoke before, what was asked of it, what all are said to speak.
 func (w *worker) hint() engine.Dialect {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -201,6 +179,7 @@ func (w *worker) learn(info engine.Info, asked time.Time) (restarted bool) {
 	return restarted
 }
 
+// becomeReady takes the worker into the fleet.
 func (w *worker) becomeReady() {
 	w.pool.publish(func() { w.enter(Ready, "") })
 	s := w.status()
@@ -242,61 +221,6 @@ func (w *worker) currentState() State {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	return w.state
-}
-
-func (w *worker) status() Status {
-	w.mu.Lock()
-	defer w.mu.Unlock()
-	return Status{
-		ID: w.id, Spec: w.spec, State: w.state, Dialect: w.dialect, Model: w.model(w.info), Info: w.info,
-		Active: w.active, Problem: w.problem, Contact: w.contact,
-	}
-}
-
-// model is the name that clients call the worker's model by.
-func (w *worker) model(info engine.Info) string {
-	for _, name := range []string{w.spec.Model, info.Model, info.ModelPath} {
-		if name != "" {
-			return name
-		}
-	}
-	return ""
-}
-
-// targets is how the router sees the worker: nothing while its model is unknown, one target, or one for each rank.
-func (w *worker) targets() []routing.Target {
-	w.mu.Lock()
-	defer w.mu.Unlock()
-	model := w.model(w.info)
-	if model == "" {
-		return nil
-	}
-	t := routing.Target{
-		ID: w.spec.URL, Worker: w.spec.URL, Model: model, Epoch: w.epoch, Rank: -1, Ranks: max(w.info.Ranks, 1),
-		Healthy: w.state == Ready, GRPC: true, Split: w.split(),
-	}
-	if !w.pool.cfg.DPAware || t.Ranks == 1 {
-		return []routing.Target{t}
-	}
-	ranks := make([]routing.Target, t.Ranks)
-	for i := range ranks {
-		ranks[i] = t
-		ranks[i].ID, ranks[i].Rank = rankID(t.ID, int32(i)), int32(i)
-	}
-	return ranks
-}
-
-func rankID(url string, rank int32) string { return fmt.Sprintf("%s@%d", url, rank) }
-
-// split says whether the worker only prefills or only decodes.
-func (w *worker) split() bool {
-	for _, role := range []string{w.spec.Role, w.info.Role} {
-		switch role {
-		case "prefill", "decode", "kv_producer", "kv_consumer":
-			return true
-		}
-	}
-	return false
 }
 
 // retire begins the end: no new requests, and the goroutines of its life stop.

@@ -96,6 +96,7 @@ func (c *Client) Loads(ctx context.Context) (engine.Load, error) {
 	return load, nil
 }
 
+// rankLoad takes the core section, the only one asked for.
 func rankLoad(l *pb.SchedulerLoad) engine.RankLoad {
 	return engine.RankLoad{
 		Rank:            l.GetDpRank(),

@@ -25,6 +25,7 @@ func (c *Client) Info(ctx context.Context) (engine.Info, error) {
 	return info, nil
 }
 
+// modelInfo takes the model's own sampling defaults, or else those that the operator gave the engine.
 func modelInfo(m *pb.GetModelInfoResponse) engine.Info {
 	return engine.Info{
 		Model:           m.GetServedModelName(),
@@ -43,6 +44,8 @@ func modelInfo(m *pb.GetModelInfoResponse) engine.Info {
 	}
 }
 
+// addServerInfo picks from the start arguments, which are the engine's own names and may change with its version:
+// whatever is missing there is not reported.
 func addServerInfo(info *engine.Info, s *pb.GetServerInfoResponse) {
 	args, scheduler := wire.Arguments{Struct: s.GetServerArgs()}, wire.Arguments{Struct: s.GetSchedulerInfo()}
 	info.Version = s.GetSglangVersion()

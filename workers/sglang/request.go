@@ -6,6 +6,7 @@ import (
 	"leeway/workers/wire"
 )
 
+// answer is where the dialect keeps what. Whole answers to n > 1 all say index 0.
 var answer = wire.Layout{
 	Chunk:            2,
 	Complete:         3,
@@ -21,6 +22,7 @@ var answer = wire.Layout{
 	},
 }
 
+// generateRequest maps a request to the dialect's.
 func generateRequest(req *engine.Request) *pb.GenerateRequest {
 	m := &pb.GenerateRequest{
 		RequestId:        req.ID,

@@ -92,6 +92,7 @@ func (c *Client) Loads(ctx context.Context) (engine.Load, error) {
 	return load, nil
 }
 
+// rankLoad takes what a rank reports. Its usage counts cached pages too; only the active part holds work.
 func rankLoad(l *pb.SchedulerLoad) engine.RankLoad {
 	return engine.RankLoad{
 		Rank:            l.GetDpRank(),

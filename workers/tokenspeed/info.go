@@ -22,6 +22,7 @@ func (c *Client) Info(ctx context.Context) (engine.Info, error) {
 	return info(model, server), nil
 }
 
+// info merges the two messages; what the start arguments do not say is not reported.
 func info(m *pb.GetModelInfoResponse, s *pb.GetServerInfoResponse) engine.Info {
 	args := wire.Arguments{Struct: s.GetServerArgs()}
 	i := engine.Info{

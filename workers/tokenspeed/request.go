@@ -6,6 +6,7 @@ import (
 	"leeway/workers/wire"
 )
 
+// answer is where the dialect keeps what.
 var answer = wire.Layout{
 	Chunk:    2,
 	Complete: 3,
@@ -18,6 +19,7 @@ var answer = wire.Layout{
 	},
 }
 
+// generateRequest maps a request to the dialect's.
 func generateRequest(req *engine.Request) *pb.GenerateRequest {
 	m := &pb.GenerateRequest{
 		RequestId:        req.ID,
@@ -71,6 +73,7 @@ func samplingParams(s *engine.Sampling) *pb.SamplingParams {
 	return p
 }
 
+// constrain sets the one constraint.
 func constrain(p *pb.SamplingParams, c engine.Constraint) {
 	switch c.Kind {
 	case engine.Regex:
@@ -84,6 +87,7 @@ func constrain(p *pb.SamplingParams, c engine.Constraint) {
 	}
 }
 
+// present is a value that is there, whoever chose it.
 func present(v *float64, otherwise float32) *float32 {
 	f := wire.Float32(v, otherwise)
 	return &f

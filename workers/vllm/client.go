@@ -96,6 +96,7 @@ func (c *Client) Loads(ctx context.Context) (engine.Load, error) {
 	return load, nil
 }
 
+// rankLoad takes what a rank reports. Used and total tokens are sums over all ranks in each of them.
 func rankLoad(l *pb.SchedulerLoad) engine.RankLoad {
 	return engine.RankLoad{
 		Rank:            l.GetDpRank(),

@@ -22,6 +22,8 @@ func (c *Client) Info(ctx context.Context) (engine.Info, error) {
 	return info(model, server), nil
 }
 
+// info merges the two messages. The default servicer reports no version, start time or uptime: a restart shows in
+// its KV events only.
 func info(m *pb.GetModelInfoResponse, s *pb.GetServerInfoResponse) engine.Info {
 	return engine.Info{
 		Model:            m.GetServedModelName(),

@@ -11,6 +11,7 @@ import (
 // maxLogprobs is how many alternatives the engine allows unless it was started otherwise.
 const maxLogprobs = 20
 
+// answer is where the dialect keeps what.
 var answer = wire.Layout{
 	Chunk:    1,
 	Complete: 2,
@@ -23,6 +24,8 @@ var answer = wire.Layout{
 	},
 }
 
+// generateRequest maps a request to the dialect's. The engine gives the log probability of a chosen token only along
+// with at least one alternative.
 func generateRequest(req *engine.Request) *pb.GenerateRequest {
 	m := &pb.GenerateRequest{
 		RequestId:        req.ID,
@@ -73,6 +76,7 @@ func samplingParams(s *engine.Sampling) *pb.SamplingParams {
 	return p
 }
 
+// constrain sets the one constraint; the dialect calls a grammar simply that.
 func constrain(p *pb.SamplingParams, c engine.Constraint) {
 	switch c.Kind {
 	case engine.Regex:
@@ -95,6 +99,7 @@ func seed(v *int64) *int32 {
 	return &n
 }
 
+// bias keeps token ids as numbers, which this dialect alone does.
 func bias(bias map[uint32]float64) map[int32]float32 {
 	if len(bias) == 0 {
 		return nil

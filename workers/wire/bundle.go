@@ -42,7 +42,7 @@ func Bundle(ctx context.Context, open func(context.Context) (grpc.ServerStreamin
 	if sum := sha256.Sum256(archive); !strings.EqualFold(digest, hex.EncodeToString(sum[:])) {
 		return nil, fmt.Errorf("tokenizer bundle: the digest %q is not that of the %d bytes that came", digest, len(archive))
 	}
-	if err := checkArchive(archive); err != nil {
+	if err := checkArchive(archive, maxUnpacked); err != nil {
 		return nil, fmt.Errorf("tokenizer bundle: %w", err)
 	}
 	return archive, nil
@@ -73,7 +73,7 @@ func download(stream grpc.ServerStreamingClient[commonpb.GetTokenizerChunk]) (ar
 }
 
 // checkArchive unpacks everything into nothing: a size in a header is a claim, like any other.
-func checkArchive(archive []byte) error {
+func checkArchive(archive []byte, limit int64) error {
 	z, err := zip.NewReader(bytes.NewReader(archive), int64(len(archive)))
 	if err != nil {
 		return err
@@ -81,7 +81,7 @@ func checkArchive(archive []byte) error {
 	if len(z.File) > maxEntries {
 		return fmt.Errorf("%d entries, at most %d are allowed", len(z.File), maxEntries)
 	}
-	left := int64(maxUnpacked)
+	left := limit
 	for _, file := range z.File {
 		if !filepath.IsLocal(file.Name) || strings.ContainsAny(file.Name, `\:`) {
 			return fmt.Errorf("the entry %q points outside the archive", file.Name)
@@ -91,12 +91,13 @@ func checkArchive(archive []byte) error {
 			return fmt.Errorf("entry %q: %w", file.Name, err)
 		}
 		if left -= n; left < 0 {
-			return fmt.Errorf("it unpacks to more than %d MiB", maxUnpacked>>20)
+			return fmt.Errorf("it unpacks to more than %d MiB", limit>>20)
 		}
 	}
 	return nil
 }
 
+// unpackedSize reads an entry to its end, or to just beyond the limit; its checksum is verified on the way.
 func unpackedSize(file *zip.File, limit int64) (int64, error) {
 	r, err := file.Open()
 	if err != nil {

@@ -50,7 +50,6 @@ func Dial(address string) (*grpc.ClientConn, error) {
 		}),
 		grpc.WithStaticStreamWindowSize(streamWindow),
 		grpc.WithStaticConnWindowSize(connWindow),
-		grpc.WithSharedWriteBuffer(true),
 		grpc.WithReadBufferSize(bufferSize),
 		grpc.WithWriteBufferSize(bufferSize),
 	)
@@ -62,6 +61,8 @@ func CheckAddress(address string) error {
 	return err
 }
 
+// parseAddress gives the name to resolve and how to secure the connection. A name with several addresses is one
+// worker: the first that answers is taken.
 func parseAddress(address string) (target string, creds credentials.TransportCredentials, err error) {
 	u, err := url.Parse(address)
 	if err != nil {

@@ -66,6 +66,7 @@ func isTransport(s *status.Status) bool {
 	return false
 }
 
+// cause lets callers ask errors.Is for what they act on, and for a context's error.
 func cause(code codes.Code, err error) error {
 	switch code {
 	case codes.Unimplemented:

@@ -33,6 +33,7 @@ func (e Events) Recv() (*engine.Batch, error) {
 	return batch(message), nil
 }
 
+// batch translates a message; token ids and hashes are the message's own memory, not copied.
 func batch(m *commonpb.KvEventBatch) *engine.Batch {
 	b := &engine.Batch{
 		Sequence: m.GetSequenceNumber(),
@@ -105,6 +106,7 @@ func stored(m *commonpb.KvBlocksStored) *engine.Stored {
 	return s
 }
 
+// removed has the level in its place: all its blocks lie on one. A stored block has its own.
 func removed(m *commonpb.KvBlocksRemoved) *engine.Removed {
 	return &engine.Removed{
 		Place: engine.Place{
@@ -141,6 +143,7 @@ func pushedLoad(rank int32, m *commonpb.EngineLoad) *engine.PushedLoad {
 	}
 }
 
+// integer keeps an absent number absent: unknown is not zero.
 func integer(v *uint32) *int {
 	if v == nil {
 		return nil

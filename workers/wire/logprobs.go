@@ -51,6 +51,7 @@ func (l *logprobs) decode(b []byte, boxed bool) (err error) {
 	return nil
 }
 
+// decodeTop reads the alternatives of one token and appends them to those of the tokens before.
 func (l *logprobs) decodeTop(b []byte) (err error) {
 	values, tokens := l.top.values[:0], l.top.tokens[:0]
 	for len(b) > 0 {
@@ -105,6 +106,7 @@ func (l *logprobs) entries(n int) ([]engine.Logprob, error) {
 	return l.list, nil
 }
 
+// appendFloats reads a repeated float, packed or not.
 func appendFloats(dst []float32, kind protowire.Type, v value) ([]float32, error) {
 	if kind == protowire.Fixed32Type {
 		return append(dst, math.Float32frombits(uint32(v.number))), nil

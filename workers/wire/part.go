@@ -21,6 +21,7 @@ type part struct {
 	input    logprobs
 }
 
+// reset forgets the message before, but keeps its memory.
 func (p *part) reset(kind uint64) {
 	p.kind = kind
 	p.tokens = p.tokens[:0]
@@ -53,6 +54,7 @@ func (p *part) decode(b []byte) error {
 	return nil
 }
 
+// decodePart reads a chunk or a complete message. Given twice, as protobuf allows, the second adds to the first.
 func (p *part) decodePart(b []byte) error {
 	fields := &p.layout.ChunkFields
 	if p.kind == p.layout.Complete {
@@ -74,6 +76,7 @@ func (p *part) decodePart(b []byte) error {
 	return nil
 }
 
+// set takes in one field. One that comes in another wire type than it should counts as unknown, as protobuf has it.
 func (p *part) set(field Field, kind protowire.Type, v value) (err error) {
 	wants := protowire.VarintType
 	switch field {

@@ -1,0 +1,90 @@
+package workers
+
+import (
+	"fmt"
+	"time"
+
+	"leeway/routing"
+	"leeway/workers/engine"
+)
+
+// State is where a worker is in its life.
+type State string
+
+// The states, named as SMG names them.
+const (
+	Pending  State = "pending"   // has never answered
+	Ready    State = "ready"     // may be chosen
+	NotReady State = "not_ready" // has answered once, and does not now
+	Draining State = "draining"  // removed; its last answers are still running
+)
+
+// Status is what is known of a worker.
+type Status struct {
+	ID      string
+	Spec    Spec
+	State   State
+	Dialect engine.Dialect // "" until it is known
+	Model   string         // "" until it is known
+	Info    engine.Info
+	Active  int    // requests running on it for this gateway
+	Problem string // why it is not ready
+	Contact time.Time
+}
+
+// status is a copy; what its slices point to is never changed.
+func (w *worker) status() Status {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	return Status{
+		ID: w.id, Spec: w.spec, State: w.state, Dialect: w.dialect, Model: w.model(w.info), Info: w.info,
+		Active: w.active, Problem: w.problem, Contact: w.contact,
+	}
+}
+
+// model is the name that clients call the worker's model by.
+func (w *worker) model(info engine.Info) string {
+	for _, name := range []string{w.spec.Model, info.Model, info.ModelPath} {
+		if name != "" {
+			return name
+		}
+	}
+	return ""
+}
+
+// targets is how the router sees the worker: nothing while its model is unknown, one target, or one for each rank.
+func (w *worker) targets() []routing.Target {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	model := w.model(w.info)
+	if model == "" {
+		return nil
+	}
+	t := routing.Target{
+		ID: w.spec.URL, Worker: w.spec.URL, Model: model, Epoch: w.epoch, Rank: -1, Ranks: max(w.info.Ranks, 1),
+		Healthy: w.state == Ready, GRPC: true, Split: w.split(),
+	}
+	if !w.pool.cfg.DPAware || t.Ranks == 1 {
+		return []routing.Target{t}
+	}
+	ranks := make([]routing.Target, t.Ranks)
+	for i := range ranks {
+		ranks[i] = t
+		ranks[i].ID, ranks[i].Rank = rankID(t.ID, int32(i)), int32(i)
+	}
+	return ranks
+}
+
+// rankID names one rank of a worker as SMG does.
+func rankID(url string, rank int32) string { return fmt.Sprintf("%s@%d", url, rank) }
+
+// split says whether the worker only prefills or only decodes.
+func (w *worker) split() bool {
+	for _, role := range []string{w.spec.Role, w.info.Role} {
+		switch role {
+		case "prefill", "decode", "kv_producer", "kv_consumer":
+			return true
+		}
+	}
+	return false
+}
