@@ -29,13 +29,26 @@ type Config struct {
 	KVEventMaxAge    float64 `toml:"kv_event_max_age_secs" flag:"kv-event-max-age-secs"`
 	IndexBytes       int64   `toml:"prefix_index_bytes" flag:"prefix-index-bytes"`
 
+	// What the other policies go by.
+	BalanceAbs     int     `toml:"balance_abs_threshold" flag:"balance-abs-threshold"`
+	BalanceRel     float64 `toml:"balance_rel_threshold" flag:"balance-rel-threshold"`
+	PrefixTokens   int     `toml:"prefix_token_count" flag:"prefix-token-count"`
+	PrefixFactor   float64 `toml:"prefix_hash_load_factor" flag:"prefix-hash-load-factor"`
+	PrefixAbs      int     `toml:"prefix_hash_balance_abs_threshold" flag:"prefix-hash-balance-abs-threshold"`
+	AssignmentMode string  `toml:"assignment_mode" flag:"assignment-mode"`
+	MaxIdleSecs    float64 `toml:"max_idle_secs" flag:"max-idle-secs"`
+
 	DecisionRing int    `toml:"decision_ring_size" flag:"decision-ring-size"`
 	Seed         uint64 `toml:"seed" flag:"routing-seed"`
 }
 
 // The words of Config's closed choices.
 var (
-	policyNames = []string{"least_load", "round_robin", "random"}
+	policyNames = []string{
+		"least_load", "round_robin", "random", "power_of_two", "consistent_hashing", "prefix_hash", "cache_aware", "manual",
+		"passthrough", "bucket",
+	}
+	assignNames = []string{"random", "min_load", "min_group"}
 	scoreNames  = []string{"v1", "v2"}
 	modeNames   = []string{"off", "shadow", "enforce"}
 	costNames   = []string{"least_load", "calibrated"}
@@ -56,6 +69,13 @@ func DefaultConfig() Config {
 		MeanDecodeTokens:  2048,
 		KVEventMaxAge:     30,
 		IndexBytes:        512 << 20,
+		BalanceAbs:        64,
+		BalanceRel:        1.5,
+		PrefixTokens:      256,
+		PrefixFactor:      1.25,
+		PrefixAbs:         10,
+		AssignmentMode:    "random",
+		MaxIdleSecs:       14400,
 		DecisionRing:      512,
 	}
 }
@@ -76,6 +96,13 @@ func (c Config) Validate() error {
 		between("load_max_age_secs", c.LoadMaxAgeSecs, 0.01, 86400),
 		between("kv_event_max_age_secs", c.KVEventMaxAge, 0.1, 86400),
 		between("prefix_index_bytes", float64(c.IndexBytes), 1<<20, 1<<40),
+		between("balance_abs_threshold", float64(c.BalanceAbs), 0, 1e6),
+		between("balance_rel_threshold", c.BalanceRel, 1, 1e6),
+		between("prefix_token_count", float64(c.PrefixTokens), 1, 1e7),
+		between("prefix_hash_load_factor", c.PrefixFactor, 1, 1e6),
+		between("prefix_hash_balance_abs_threshold", float64(c.PrefixAbs), 0, 1e6),
+		oneOf("assignment_mode", c.AssignmentMode, assignNames),
+		between("max_idle_secs", c.MaxIdleSecs, 1, 1e9),
 		between("decision_ring_size", float64(c.DecisionRing), 1, 1<<16),
 	)
 }

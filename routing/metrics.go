@@ -124,14 +124,14 @@ func (mm *modelMeters) saving(set *metrics.Set, mode Mode) *metrics.PrometheusHi
 func (r *Router) WriteMetrics(w io.Writer, now time.Time) {
 	r.meters.set.WritePrometheus(w)
 	for _, s := range r.index.Stats(now) {
-		gauge := func(name string, value any) { fmt.Fprintf(w, "%s{worker=%q} %v\n", name, s.Worker, value) }
-		certified := 0
+		gauge := func(name string, value float64) { fmt.Fprintf(w, "%s{worker=%q} %v\n", name, s.Worker, value) }
+		certified := 0.
 		if s.Certified {
 			certified = 1
 		}
 		gauge("leeway_kv_certificate", certified)
-		gauge("leeway_kv_index_blocks", s.Blocks)
-		gauge("leeway_kv_index_bytes", s.Bytes)
+		gauge("leeway_kv_index_blocks", float64(s.Blocks))
+		gauge("leeway_kv_index_bytes", float64(s.Bytes))
 		gauge("leeway_kv_event_lag_seconds", s.Lag.Seconds())
 		for reason := range s.Losses {
 			if n := s.Losses[reason]; n > 0 {

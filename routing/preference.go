@@ -19,19 +19,22 @@ type preference struct {
 // ask finds out what each candidate can claim, if the request's cache can be foreseen at all: its prompt is its
 // tokens, and one answer comes of it. It takes no lock.
 func (d *decision) ask() {
-	if d.mode == Off || d.scorer == nil {
-		return
-	}
-	if q := &d.request; !q.Chat || !q.Streaming || q.N > 1 || !q.PlainText {
+	q := &d.request
+	switch {
+	case d.router.cacheAware:
+		if q.PlainText {
+			d.query.Ask(d.now, q.Tokens, d.sources)
+			d.claimed = true
+		}
+	case d.mode == Off || d.scorer == nil:
+	case !q.Chat || !q.Streaming || q.N > 1 || !q.PlainText:
 		d.preference.result = Ineligible
-		return
-	}
-	if !d.whole {
+	case !d.whole:
 		d.preference.result, d.preference.reasons = Ineligible, UnsupportedTopology.only()
-		return
+	default:
+		d.query.Ask(d.now, q.Tokens, d.sources)
+		d.claimed, d.asked = true, true
 	}
-	d.asked = true
-	d.query.Ask(d.now, d.request.Tokens, d.sources)
 }
 
 // prefer decides between the base choice and the owners of the prompt's prefix. In shadow, everything is computed on
@@ -155,7 +158,7 @@ const maxCalibratedAge = 1
 
 // holds checks the claims again, under the lock, and writes them down: one whose view has changed since is void.
 func (d *decision) holds() {
-	if !d.asked {
+	if !d.claimed {
 		return
 	}
 	for i := range d.candidates {

@@ -38,6 +38,7 @@ type Router struct {
 	cfg        Config
 	policy     policy
 	scorer     *leastLoad // the policy, if it is that one
+	cacheAware bool       // it is that one, which goes by claims whatever the mode
 	calibrated bool
 	index      *prefix.Index
 	fleet      atomic.Pointer[fleet]
@@ -100,7 +101,8 @@ type decision struct {
 	candidates []Candidate // of the same order as the pool's seats
 	query      prefix.Query
 	tokens     int  // of the prompt
-	asked      bool // the preference was asked for, and the query has the claims
+	claimed    bool // the query has the candidates' claims
+	asked      bool // and the preference is to be computed from them
 	preference preference
 	recorded   struct{ base, against string } // of a replay: who won a tie
 }
@@ -121,20 +123,34 @@ func New(cfg Config) (*Router, error) {
 		meters: newMeters(),
 	}
 	r.scorer, _ = r.policy.(*leastLoad)
-	r.spare.New = func() any { return new(decision) }
+	_, r.cacheAware = r.policy.(*cacheAware)
 	r.fleet.Store(&fleet{})
 	r.SetMode(mode)
 	return r, nil
 }
 
-func newPolicy(cfg *Config) policy {
-	switch cfg.Policy {
+func newPolicy(c *Config) policy {
+	switch c.Policy {
 	case "round_robin":
 		return &roundRobin{next: map[string]int{}}
 	case "random":
 		return random{}
+	case "power_of_two":
+		return powerOfTwo{}
+	case "consistent_hashing":
+		return consistentHash{}
+	case "prefix_hash":
+		return &prefixHash{tokens: c.PrefixTokens, factor: c.PrefixFactor, number: c.PrefixAbs}
+	case "cache_aware":
+		return &cacheAware{factor: c.BalanceRel, number: c.BalanceAbs}
+	case "manual":
+		return newManual(c.AssignmentMode, seconds(c.MaxIdleSecs))
+	case "passthrough":
+		return passthrough{}
+	case "bucket":
+		return &bucket{factor: c.BalanceRel, number: c.BalanceAbs, models: map[string]*lengths{}}
 	}
-	if cfg.LoadScore == "v2" {
+	if c.LoadScore == "v2" {
 		return &leastLoad{form: formV2}
 	}
 	return &leastLoad{form: formV1}
@@ -180,7 +196,10 @@ func (r *Router) Pick(now time.Time, req Request) (*Lease, error) {
 	if err != nil {
 		return nil, err
 	}
-	d := r.spare.Get().(*decision)
+	d, _ := r.spare.Get().(*decision)
+	if d == nil {
+		d = new(decision)
+	}
 	defer d.end()
 	d.router, d.now, d.request, d.mode, d.scorer, d.pool = r, now, req, r.Mode(), r.scorer, p
 	d.tokens = len(req.Tokens)
@@ -253,7 +272,7 @@ func (d *decision) reserve(base int) *Lease {
 		receipt:        Receipt{ID: d.request.ID, At: d.now, Model: d.request.Model, PromptTokens: d.tokens},
 	}
 	d.describe(&l.receipt, base)
-	if d.asked {
+	if d.claimed {
 		l.claim = d.query.Claims[chosen]
 	}
 	to.inFlight++

@@ -23,7 +23,7 @@ func (f Finding) String() string { return findingNames[min(f, findings-1)] }
 // Audit compares a claim with the tokens that the engine found cached. A claim that exceeds them by more than a
 // block is refuted: the view is emptied and its certificate withdrawn, unless it is another by now.
 func (c *Claim) Audit(cached int) Finding {
-	if c.feed == nil || c.Word != Certified { // the zero claim is none
+	if c.Word != Certified {
 		return Exact
 	}
 	found := Exact

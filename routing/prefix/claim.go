@@ -83,7 +83,7 @@ func (s *Source) claim(now int64, c *Claim) {
 	}
 	views := s.Feed.all()
 	switch absent := Word(s.Feed.absent.Load()); {
-	case absent != Certified:
+	case absent != None:
 		c.Word = absent
 	case s.Feed.mismatch.Load():
 		c.Word = Tokenizer

@@ -31,7 +31,7 @@ type Feed struct {
 	worker string
 
 	views    atomic.Pointer[[]*view] // for readers; replaced when a rank appears
-	absent   atomic.Uint32           // the Word for which there is no stream at all; Certified if there may be one
+	absent   atomic.Uint32           // the Word for which there is no stream at all; None if there may be one
 	mismatch atomic.Bool             // the engine counts other prompt tokens than we do
 	lag      atomic.Int64            // nanoseconds from publisher to receipt, of the newest batch
 	losses   [words]atomic.Uint64    // certificates lost, by reason
@@ -85,7 +85,7 @@ func (f *Feed) apply(at time.Time, b *Batch) Verdict {
 		f.drop(Reconnect)
 	}
 	admitted, loss := f.admit(v, b)
-	if loss != Certified {
+	if loss != None {
 		f.lose(v, loss)
 	}
 	if admitted != Applied {
@@ -101,7 +101,7 @@ func (f *Feed) apply(at time.Time, b *Batch) Verdict {
 func (f *Feed) admit(v *view, b *Batch) (Verdict, Word) {
 	switch {
 	case !v.based, b.Sequence == v.cursor+1:
-		return Applied, Certified
+		return Applied, None
 	case b.Sequence < v.cursor:
 		return Applied, Restart
 	case v.behind == Suspended:
@@ -111,17 +111,17 @@ func (f *Feed) admit(v *view, b *Batch) (Verdict, Word) {
 	case b.Sequence == v.cursor && b.clears():
 		return Applied, Restart
 	case b.Sequence == v.cursor:
-		return Heard, Certified
+		return Heard, None
 	case f.noResume:
 		return Applied, Gap
 	}
 	f.suspend(v, Gap)
-	return Resume, Certified
+	return Resume, None
 }
 
 // perform applies an admitted batch and certifies the view, or empties it if the events do not add up.
 func (f *Feed) perform(v *view, b *Batch) {
-	if fault := v.apply(b.Events); fault != Certified {
+	if fault := v.apply(b.Events); fault != None {
 		f.lose(v, fault)
 		return
 	}
@@ -154,7 +154,7 @@ func (f *Feed) chunk(v *view, b *Batch) {
 	f.snapshot.next = s.Index + 1
 	f.snapshot.whole = f.snapshot.whole && s.UnknownBefore == 0
 	v.cursor, v.based = b.Sequence, true
-	if fault := v.apply(b.Events); fault != Certified {
+	if fault := v.apply(b.Events); fault != None {
 		f.snapshot.running = false
 		f.drop(fault)
 		return
@@ -177,7 +177,7 @@ func (f *Feed) Subscribed() {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	f.deaf = false
-	f.absent.Store(uint32(Certified))
+	f.absent.Store(uint32(None))
 }
 
 // Disconnected says that the stream was lost: nothing is claimed until the next one shows that nothing was missed.
@@ -189,7 +189,7 @@ func (f *Feed) Disconnected() {
 		f.drop(Reconnect)
 	}
 	for _, v := range f.all() {
-		if v.behind == Certified && v.based {
+		if v.behind == None && v.based {
 			f.suspend(v, Suspended)
 		}
 	}
@@ -255,10 +255,10 @@ func (f *Feed) Flush() {
 
 // lose empties a view and withdraws its certificate, until the next batch of its rank.
 func (f *Feed) lose(v *view, w Word) {
-	if before := v.load().word(); before == Certified || v.behind != Certified {
+	if before := v.load().word(); before == Certified || v.behind != None {
 		f.losses[w].Add(1)
 	}
-	v.behind = Certified
+	v.behind = None
 	v.empty(w)
 }
 

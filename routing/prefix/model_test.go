@@ -143,7 +143,7 @@ func TestReadersAndWritersAtOnce(t *testing.T) {
 		writers.Go(func() {
 			for n := uint64(1); n < 300; n++ {
 				e := run(0, tokens[:16*8*(i+1)], 16)
-				s.Feed.Apply(t0, &Batch{Sequence: n, Events: []Event{cleared, e, run(1<<20, random(n, 1600), 16)}})
+				s.Feed.Apply(t0, &Batch{Sequence: n, Events: []Event{cleared, e, run(1<<20, random(n+1, 1600), 16)}})
 				if n%50 == 0 {
 					s.Feed.Disconnected()
 					s.Feed.Drop(Restart)

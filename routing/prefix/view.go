@@ -16,7 +16,7 @@ type view struct {
 
 	cursor uint64 // the last sequence number applied
 	based  bool   // whether there is one
-	behind Word   // why the view is suspended; Certified if it is not
+	behind Word   // why the view is suspended; None if it is not
 	// complete says that every block of the cache is in the view, so that a removal of any other is a lost event.
 	complete bool
 	blocks   blocks
@@ -63,7 +63,7 @@ func (v *view) empty(w Word) {
 
 // certify says that the view is what the rank holds, or part of it.
 func (v *view) certify() {
-	v.behind = Certified
+	v.behind = None
 	v.set(v.load().size(), Certified)
 }
 
@@ -71,7 +71,7 @@ func (v *view) certify() {
 func (v *view) apply(events []Event) Word {
 	for i := range events {
 		e := &events[i]
-		fault := Certified
+		fault := None
 		switch e.Kind {
 		case Stored:
 			fault = v.store(e)
@@ -83,11 +83,11 @@ func (v *view) apply(events []Event) Word {
 				v.complete = true
 			}
 		}
-		if fault != Certified {
+		if fault != None {
 			return fault
 		}
 	}
-	return Certified
+	return None
 }
 
 // counts says whether an event is about the copies that the view is made of.
@@ -112,7 +112,7 @@ func (v *view) counts(p *Place) bool {
 // follow them; so are those whose parent is unknown: a block is never a root for want of a parent.
 func (v *view) store(e *Event) Word {
 	if !v.counts(&e.Place) {
-		return Certified
+		return None
 	}
 	before, foreign := root, e.Foreign
 	if e.HasParent {
@@ -130,7 +130,7 @@ func (v *view) store(e *Event) Word {
 			continue
 		}
 		foreign = foreign || b.Foreign
-		if fault := v.fits(b); fault != Certified && !foreign {
+		if fault := v.fits(b); fault != None && !foreign {
 			return fault
 		}
 		if foreign {
@@ -143,7 +143,7 @@ func (v *view) store(e *Event) Word {
 			return Corrupt
 		}
 	}
-	return Certified
+	return None
 }
 
 // fits checks a block's tokens against its size and the view's, which the first block sets.
@@ -154,10 +154,10 @@ func (v *view) fits(b *Block) Word {
 	}
 	switch s := v.load(); s.size() {
 	case n:
-		return Certified
+		return None
 	case 0:
 		v.set(n, s.word())
-		return Certified
+		return None
 	}
 	return BlockSize
 }
@@ -187,7 +187,7 @@ func (v *view) copy(hash int64, prefix uint64, foreign bool) bool {
 // remove takes away one copy of each block. Descendants stay: a claim counts an unbroken chain only.
 func (v *view) remove(e *Event) Word {
 	if !v.counts(&e.Place) {
-		return Certified
+		return None
 	}
 	v.added = v.added[:0]
 	defer func() { v.lane.remove(v.bit, v.added) }()
@@ -204,7 +204,7 @@ func (v *view) remove(e *Event) Word {
 			v.blocks.delete(at)
 		}
 	}
-	return Certified
+	return None
 }
 
 // quiet says whether at a moment, in Unix nanoseconds, nothing had been heard of the rank for too long.

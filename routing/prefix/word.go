@@ -5,26 +5,27 @@ type Word uint8
 
 // The words.
 const (
-	Certified   Word = iota
-	Warming          // no batch has come yet
-	Suspended        // the stream is lost; the next one may show that nothing was missed
-	Gap              // batches were missed
-	Reconnect        // a new stream did not go on where the old one ended
-	Restart          // the engine started anew
-	Corrupt          // the events contradict each other
-	BlockSize        // blocks of two sizes in one view
-	Ranks            // several ranks behind an address that is not chosen by rank
-	Stale            // quiet for too long, or changed while it was read
-	Unsupported      // the worker has no event stream
-	Evicted          // dropped to stay within the memory bound
-	Refuted          // the engine found less cached than the view claimed
-	Tokenizer        // the engine counts other prompt tokens than we do
-	Unhealthy        // the engine failed its health check
+	None Word = iota // nothing was asked, and nothing is wrong
+	Certified
+	Warming     // no batch has come yet
+	Suspended   // the stream is lost; the next one may show that nothing was missed
+	Gap         // batches were missed
+	Reconnect   // a new stream did not go on where the old one ended
+	Restart     // the engine started anew
+	Corrupt     // the events contradict each other
+	BlockSize   // blocks of two sizes in one view
+	Ranks       // several ranks behind an address that is not chosen by rank
+	Stale       // quiet for too long, or changed while it was read
+	Unsupported // the worker has no event stream
+	Evicted     // dropped to stay within the memory bound
+	Refuted     // the engine found less cached than the view claimed
+	Tokenizer   // the engine counts other prompt tokens than we do
+	Unhealthy   // the engine failed its health check
 	words
 )
 
 var wordNames = [words]string{
-	"certified", "warming", "suspended", "gap", "reconnect", "restart", "corrupt", "block_size", "ranks", "stale",
+	"none", "certified", "warming", "suspended", "gap", "reconnect", "restart", "corrupt", "block_size", "ranks", "stale",
 	"unsupported", "evicted", "refuted", "tokenizer", "unhealthy",
 }
 
