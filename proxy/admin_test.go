@@ -1,0 +1,168 @@
+package proxy
+
+import (
+	"encoding/json"
+	"io"
+	"net/http"
+	"strings"
+	"testing"
+	"time"
+
+	"leeway/workers/sim"
+)
+
+// call sends a request of any method to the bed and decodes the answer's JSON, if it is an object.
+func (b *bed) call(t *testing.T, method, path, body string) (int, map[string]json.RawMessage) {
+	t.Helper()
+	r, err := http.NewRequestWithContext(t.Context(), method, b.url+path, strings.NewReader(body))
+	if err != nil {
+		t.Fatal(err)
+	}
+	resp, err := http.DefaultClient.Do(r)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer resp.Body.Close()
+	text, err := io.ReadAll(resp.Body)
+	if err != nil {
+		t.Fatal(err)
+	}
+	out := map[string]json.RawMessage{}
+	json.Unmarshal(text, &out)
+	return resp.StatusCode, out
+}
+
+func text(raw json.RawMessage) string {
+	var s string
+	json.Unmarshal(raw, &s)
+	return s
+}
+
+func TestWorkersComeAndGo(t *testing.T) {
+	b := start(t, one(t, "vllm", greeting))
+	late, err := sim.Start(sim.Options{Dialect: "sglang", Model: "other", Canned: true, TokenInterval: time.Millisecond})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer late.Close()
+	status, accepted := b.call(t, "POST", "/workers", `{"url":"`+late.URL()+`"}`)
+	id := text(accepted["worker_id"])
+	if status != 202 || text(accepted["status"]) != "accepted" || id == "" || text(accepted["location"]) != "/workers/"+id {
+		t.Fatalf("%d %s", status, accepted)
+	}
+	if status, again := b.call(t, "POST", "/workers", `{"url":"`+late.URL()+`"}`); status != 409 || text(again["code"]) != "WORKER_ALREADY_EXISTS" {
+		t.Errorf("%d %s", status, again)
+	}
+	eventually(t, "ready", func() bool {
+		_, w := b.call(t, "GET", "/workers/"+id, "")
+		return text(w["status"]) == "ready" && text(w["model_id"]) == "other" && text(w["runtime_type"]) == "sglang"
+	})
+	b.awaitReady(t)
+	if status, _ := b.call(t, "POST", "/v1/chat/completions", `{"model":"other","max_tokens":2,"messages":[{"role":"user","content":"x"}]}`); status != 200 {
+		t.Errorf("a chat with the new worker: %d", status)
+	}
+	if _, list := b.call(t, "GET", "/workers", ""); string(list["total"]) != "2" {
+		t.Errorf("%s", list)
+	}
+	if status, _ := b.call(t, "DELETE", "/workers/"+id, ""); status != 202 {
+		t.Errorf("removing: %d", status)
+	}
+	if status, gone := b.call(t, "GET", "/workers/"+id, ""); status != 404 || text(gone["code"]) != "WORKER_NOT_FOUND" {
+		t.Errorf("%d %s", status, gone)
+	}
+	eventually(t, "unknown again", func() bool {
+		status, _ := b.call(t, "POST", "/v1/chat/completions", `{"model":"other","messages":[{"role":"user","content":"x"}]}`)
+		return status == 404
+	})
+	for _, bad := range []string{``, `{}`, `{"url":"http://x:1"}`, `{"url":"grpc://x:1","runtime":"no such"}`} {
+		if status, e := b.call(t, "POST", "/workers", bad); status != 400 || text(e["code"]) != "BAD_REQUEST" {
+			t.Errorf("%q: %d %s", bad, status, e)
+		}
+	}
+}
+
+func TestModelsAreListedOnceWithTheirLength(t *testing.T) { // case F16
+	b := start(t, one(t, "vllm", greeting), one(t, "sglang", greeting))
+	status, list := b.call(t, "GET", "/v1/models", "")
+	if want := `[{"id":"demo","object":"model","created":0,"owned_by":"self_hosted","max_model_len":32768}]`; status != 200 || string(list["data"]) != want {
+		t.Errorf("%d %s", status, list["data"])
+	}
+	if status, m := b.call(t, "GET", "/v1/models/demo", ""); status != 200 || text(m["id"]) != "demo" {
+		t.Errorf("%d %s", status, m)
+	}
+	if status, _ := b.call(t, "GET", "/v1/models/a/b", ""); status != 404 {
+		t.Errorf("a model that nobody serves: %d", status)
+	}
+}
+
+func TestDecisionsAreShown(t *testing.T) {
+	b := start(t, one(t, "vllm", greeting), one(t, "vllm", greeting))
+	resp := b.post(t, t.Context(), "/v1/chat/completions", question(""), "X-Request-Id", "mine")
+	io.Copy(io.Discard, resp.Body)
+	resp.Body.Close()
+	eventually(t, "told with its outcome", func() bool {
+		status, one := b.call(t, "GET", "/routing/decisions/mine", "")
+		return status == 200 && text(one["id"]) == "mine" && one["outcome"] != nil
+	})
+	if status, list := b.call(t, "GET", "/routing/decisions?limit=1", ""); status != 200 || !strings.Contains(string(list["decisions"]), `"mine"`) {
+		t.Errorf("%d %s", status, list)
+	}
+	for path, want := range map[string]int{"/routing/decisions/unknown": 404, "/routing/decisions?limit=x": 400} {
+		if status, _ := b.call(t, "GET", path, ""); status != want {
+			t.Errorf("%s: %d", path, status)
+		}
+	}
+}
+
+func TestModeIsChangedWhileRunning(t *testing.T) { // case F12
+	b := start(t, one(t, "vllm", greeting))
+	for _, mode := range []string{"shadow", "enforce", "off"} {
+		if status, m := b.call(t, "PUT", "/routing/mode", `{"mode":"`+mode+`"}`); status != 200 || text(m["mode"]) != mode {
+			t.Errorf("%d %s", status, m)
+		}
+	}
+	for _, bad := range []string{`{"mode":"enforced "}`, `{}`, `x`} {
+		if status, _ := b.call(t, "PUT", "/routing/mode", bad); status != 400 {
+			t.Errorf("%q: %d", bad, status)
+		}
+	}
+	if _, m := b.call(t, "GET", "/routing/mode", ""); text(m["mode"]) != "off" {
+		t.Errorf("%s", m)
+	}
+}
+
+func TestLoadsAndFlushReachEveryWorker(t *testing.T) {
+	b := start(t, one(t, "sglang", greeting), one(t, "tokenspeed", greeting))
+	for _, path := range []string{"/loads", "/get_loads?model=demo"} {
+		status, loads := b.call(t, "GET", path, "")
+		if status != 200 || string(loads["dp_rank_count"]) != "2" || !strings.Contains(string(loads["loads"]), b.workers[1].URL()) {
+			t.Errorf("%s: %d %s", path, status, loads)
+		}
+	}
+	if status, f := b.call(t, "POST", "/flush_cache", ""); status != 200 || string(f["workers_flushed"]) != "2" {
+		t.Errorf("%d %s", status, f)
+	}
+	b.workers[0].SetFaults(sim.Fault{Kind: sim.FaultUnimplemented, Method: "FlushCache"})
+	if status, f := b.call(t, "POST", "/flush_cache", ""); status != 206 || text(f["status"]) != "partial_success" || string(f["workers_flushed"]) != "1" {
+		t.Errorf("%d %s", status, f)
+	}
+}
+
+func TestTextBecomesTokensAndTextAgain(t *testing.T) {
+	b := start(t, one(t, "vllm", greeting))
+	for _, model := range []string{`"model":"demo",`, ``} {
+		status, out := b.call(t, "POST", "/v1/tokenize", `{`+model+`"prompt":"Hello 你好"}`)
+		if status != 200 || string(out["char_count"]) != "8" {
+			t.Fatalf("%d %s", status, out)
+		}
+		if status, back := b.call(t, "POST", "/v1/detokenize", `{`+model+`"tokens":`+string(out["tokens"])+`}`); status != 200 || text(back["text"]) != "Hello 你好" {
+			t.Errorf("%d %s", status, back)
+		}
+	}
+	if status, _ := b.call(t, "POST", "/v1/tokenize", `{"model":"nobody","prompt":"x"}`); status != 400 {
+		t.Errorf("an unknown model: %d", status)
+	}
+	if status, _ := b.call(t, "POST", "/v1/detokenize", `{"tokens":[4000000]}`); status != 400 {
+		t.Errorf("an unknown id: %d", status)
+	}
+}

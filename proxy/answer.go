@@ -1,0 +1,109 @@
+package proxy
+
+import (
+	"leeway/openai"
+	"leeway/openai/reasoning"
+	"leeway/openai/tokenizer"
+	"leeway/workers/engine"
+)
+
+// plan is what a request asks of its answer: how ids become text, where it ends, and what is read out of it.
+type plan struct {
+	tokens       *tokenizer.Tokenizer
+	n            int
+	stops        []string // stop strings
+	stopTokens   []uint32 // ids that end a choice and are not shown
+	noStopTrim   bool
+	skipSpecial  bool
+	thoughts     string // the parser of reasoning; "": none
+	startsInside bool   // the prompt has opened a thought
+	calls        *callPlan
+}
+
+// answer turns the deltas of one request into parts. It counts tokens by the ids it is given and by nothing else.
+type answer struct {
+	choices []choice
+	open    int // choices that have not ended
+	ours    int // tokens of the prompt as sent
+	prompt  int // as the worker counts; 0: not reported
+	cached  int
+	parts   []part // of the last call; reused
+}
+
+func newAnswer(p *plan, ours int) (*answer, error) {
+	a := &answer{choices: make([]choice, p.n), open: p.n, ours: ours}
+	for i := range a.choices {
+		c := &a.choices[i]
+		*c = choice{plan: p, index: i, decoder: p.tokens.NewDecoder(p.skipSpecial), stops: stops{words: p.stops}}
+		var err error
+		if p.thoughts != "" {
+			if c.reasoning, err = reasoning.New(p.thoughts, p.startsInside); err != nil {
+				return nil, err
+			}
+		}
+		if p.calls != nil {
+			if c.tools, err = p.calls.parser(); err != nil {
+				return nil, err
+			}
+		}
+	}
+	return a, nil
+}
+
+// add takes the next delta and returns what it says; the parts hold until the next call. Deltas of a choice that has
+// ended here, or that nobody asked for, say nothing.
+func (a *answer) add(d *engine.Delta) []part {
+	a.parts = a.parts[:0]
+	a.prompt, a.cached = max(a.prompt, d.PromptTokens), max(a.cached, d.CachedTokens)
+	if d.Index < 0 || d.Index >= len(a.choices) || a.choices[d.Index].ended {
+		return a.parts
+	}
+	c := &a.choices[d.Index]
+	a.parts = c.add(a.parts, d)
+	if c.ended {
+		a.open--
+	}
+	return a.parts
+}
+
+// done reports whether every choice has ended, so that the worker has nothing more to say.
+func (a *answer) done() bool { return a.open == 0 }
+
+// stopped reports whether a choice has ended here while the worker goes on with it.
+func (a *answer) stopped() bool {
+	for i := range a.choices {
+		if a.choices[i].ended && !a.choices[i].done {
+			return true
+		}
+	}
+	return false
+}
+
+// last returns the final part of every choice, in order.
+func (a *answer) last() []part {
+	a.parts = a.parts[:0]
+	for i := range a.choices {
+		a.parts = append(a.parts, a.choices[i].last())
+	}
+	return a.parts
+}
+
+// usage is what the answer has cost so far.
+func (a *answer) usage() openai.Usage {
+	u := openai.Usage{PromptTokens: a.prompt, CachedTokens: a.cached}
+	if u.PromptTokens == 0 {
+		u.PromptTokens = a.ours
+	}
+	for i := range a.choices {
+		c := &a.choices[i]
+		u.CompletionTokens += c.completion
+		u.AcceptedPrediction += c.accepted
+		u.RejectedPrediction += max(0, c.drafted-c.accepted)
+		if c.reported > 0 {
+			u.ReasoningTokens += c.reported
+		} else {
+			u.ReasoningTokens += c.thought
+		}
+	}
+	return u
+}

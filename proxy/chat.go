@@ -1,0 +1,129 @@
+package proxy
+
+import (
+	"net/http"
+	"strings"
+	"time"
+
+	"leeway/openai"
+)
+
+// chat answers POST /v1/chat/completions: the journey, one step a line.
+func (g *Gateway) chat(x *exchange, r *http.Request) error {
+	body, err := readBody(r)
+	if err != nil {
+		return err
+	}
+	req, err := openai.DecodeChat(body)
+	if err != nil {
+		return err
+	}
+	return g.counted(routed{g.models.label(req.Model), "chat", req.Stream}, func(c routed) error {
+		p, err := g.chatPrompt(req)
+		if err != nil {
+			return err
+		}
+		x.announceIgnored(req.Ignored)
+		out, err := g.chatReply(x, r, req, p)
+		if err != nil {
+			return err
+		}
+		return g.walk(x, r, p, out, c)
+	})
+}
+
+// walk is the part of the journey that every endpoint shares: tokens → worker → deltas → parts → client.
+func (g *Gateway) walk(x *exchange, r *http.Request, p *prompt, out reply, c routed) (err error) {
+	a, err := newAnswer(&p.plan, len(p.tokens))
+	if err != nil {
+		return err
+	}
+	gen, err := g.generate(r.Context(), x.id, p, out)
+	if err != nil {
+		return err
+	}
+	defer func() { gen.close(a, err) }()
+	x.worker = gen.lease.Target().ID
+	out.from(x.worker)
+	for {
+		if err := out.send(a.add(&gen.delta), a); err != nil {
+			return err
+		}
+		if a.done() {
+			break
+		}
+		if err := gen.next(); err != nil {
+			return err
+		}
+	}
+	if a.stopped() {
+		localStops.Inc()
+		gen.stream.Close()
+	}
+	if err := out.finish(a.last(), a); err != nil {
+		return err
+	}
+	gen.settle()
+	c.countAnswer(a.usage(), gen.ttft, time.Since(gen.sent))
+	return nil
+}
+
+// chatReply is the response in the form that the client asked for.
+func (g *Gateway) chatReply(x *exchange, r *http.Request, req *openai.ChatRequest, p *prompt) (reply, error) {
+	head := openai.Head{ID: x.answerID("chatcmpl-", req.RID), Model: p.model.name, Fingerprint: p.model.version, Created: x.start.Unix()}
+	if !req.Stream {
+		if head.Fingerprint == "" {
+			head.Fingerprint = "default"
+		}
+		return &whole{x: x, workerHeader: g.config.WorkerHeader, body: func(choices []gathered, usage openai.Usage) []byte {
+			return chatBody(head, choices, usage)
+		}}, nil
+	}
+	e, err := x.begin(r, g.config)
+	if err != nil {
+		return nil, err
+	}
+	deepseek := strings.Contains(strings.ToLower(p.model.name), "deepseek")
+	return &frames{
+		events: e, workerHeader: g.config.WorkerHeader, usage: req.IncludeUsage, continuous: req.ContinuousUsage,
+		format: &chatFormat{openai.NewChunks(head, deepseek && req.IncludeUsage), req.ToolChoice.Forced()},
+	}, nil
+}
+
+// chatFormat writes parts as chunks of a chat.
+type chatFormat struct {
+	*openai.Chunks
+	forced bool // the answer can only be a tool call
+}
+
+func (f *chatFormat) appendPart(dst []byte, p *part, usage *openai.Usage) []byte {
+	if p.kind == partContent && p.logprobs == nil && usage == nil {
+		return f.AppendContent(dst, p.index, p.text)
+	}
+	k := openai.Chunk{Index: p.index, Logprobs: p.logprobs, Usage: usage}
+	switch p.kind {
+	case partRole:
+		k.Delta.Role, k.Delta.ForcedCall = true, f.forced
+	case partContent:
+		k.Delta.Content = string(p.text)
+	case partReasoning:
+		k.Delta.Reasoning = p.reasoning
+	case partCall:
+		k.Delta.Call = p.call
+	case partFinish:
+		k.Finish, k.MatchedStop = p.finish, p.matched
+	}
+	return f.AppendChunk(dst, k)
+}
+
+func chatBody(head openai.Head, choices []gathered, usage openai.Usage) []byte {
+	a := openai.ChatAnswer{Head: head, Usage: usage}
+	for i := range choices {
+		c := &choices[i]
+		a.Choices = append(a.Choices, openai.ChatChoice{
+			Index: i, Content: string(c.content), Reasoning: string(c.reasoning), ToolCalls: c.calls, Logprobs: c.logprobs,
+			Finish: c.finish, MatchedStop: c.matched,
+		})
+	}
+	return a.AppendJSON(nil)
+}

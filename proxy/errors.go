@@ -1,0 +1,211 @@
+package proxy
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net/http"
+	"os"
+	"strconv"
+
+	"leeway/openai"
+	"leeway/routing"
+	"leeway/workers"
+	"leeway/workers/engine"
+)
+
+// failure is an error as the client is to see it. This file is the only place where one is made.
+type failure struct {
+	*apiError
+	retryAfter int    // seconds; 0: no Retry-After
+	kind       string // the error_type of the router's metrics
+}
+
+type apiError = openai.Error
+
+// The error_type values of smg_router_request_errors_total.
+const (
+	kindNoWorkers  = "no_workers"
+	kindTimeout    = "timeout"
+	kindBackend    = "backend_error"
+	kindValidation = "validation_error"
+	kindInternal   = "internal_error"
+	kindGone       = "client_closed_request"
+)
+
+// statusClientGone is for the log and the metrics: the client that it describes is no longer there to read it.
+const statusClientGone = 499
+
+var (
+	errSlowReader   = errors.New("the client reads too slowly")
+	errDraining     = errors.New("the gateway is shutting down")
+	errPanic        = errors.New("panic in a handler")
+	errNoTokenizer  = errors.New("no tokenizer: loading from workers is off and no path is given")
+	errTokenizing   = errors.New("the tokenizer is still being loaded")
+	errBadTokenizer = errors.New("the tokenizer could not be loaded")
+	errBodyStalled  = errors.New("the request body stopped arriving")
+)
+
+// known lists what a client hears of the errors that are no accident. Texts are for the client; the errors' own are not.
+var known = []struct {
+	err        error
+	status     int
+	code       string
+	message    string
+	retryAfter int
+	kind       string
+}{
+	{routing.ErrNoTarget, 404, "model_not_found", "No worker serves this model.", 0, kindNoWorkers},
+	{routing.ErrNoHealthy, 503, "no_available_workers", "No worker of this model can take requests now.", 1, kindNoWorkers},
+	{routing.ErrSaturated, 503, "no_available_workers", "Every worker of this model is at its limit of waiting requests.", 1, kindNoWorkers},
+	{errQueueFull, 429, "admission_queue_full", "The gateway serves as many requests as it may, and its queue is full.", 2, kindTimeout},
+	{errQueueTimeout, 503, "admission_queue_timeout", "The request waited in the gateway's queue for longer than it may.", 2, kindTimeout},
+	{errTokenizing, 503, "tokenizer_not_ready", "The model's tokenizer is still being loaded.", 1, kindInternal},
+	{errBadTokenizer, 503, "tokenizer_load_failed", "The model's tokenizer could not be loaded.", 0, kindInternal},
+	{errNoTokenizer, 500, "tokenizer_not_found", "There is no tokenizer for this model.", 0, kindInternal},
+	{errBodyStalled, 408, "request_body_stalled", "The request body stopped arriving.", 0, kindTimeout},
+	{workers.ErrNotReady, 503, "no_available_workers", "The chosen worker cannot take requests now.", 1, kindNoWorkers},
+	{workers.ErrUnknownWorker, 503, "no_available_workers", "The chosen worker has left.", 1, kindNoWorkers},
+	{errDraining, 503, "shutting_down", "The gateway is shutting down.", 1, kindInternal},
+	{errSlowReader, statusClientGone, "client_too_slow", "The client reads too slowly.", 0, kindGone},
+	{context.Canceled, statusClientGone, "client_closed_request", "The client closed the connection.", 0, kindGone},
+	{context.DeadlineExceeded, 504, "timeout", "The request took too long.", 0, kindTimeout},
+}
+
+// asFailure translates any error.
+func asFailure(err error) failure {
+	if f, ok := errors.AsType[failure](err); ok {
+		return f
+	}
+	if e, ok := errors.AsType[*openai.Error](err); ok {
+		return failure{apiError: e, kind: kindValidation}
+	}
+	if e, ok := errors.AsType[*http.MaxBytesError](err); ok {
+		return fail(413, "request_body_too_large", fmt.Sprintf("The request body is larger than the limit of %d bytes.", e.Limit), kindValidation)
+	}
+	if errors.Is(err, os.ErrDeadlineExceeded) {
+		err = errBodyStalled
+	}
+	for _, k := range known {
+		if errors.Is(err, k.err) {
+			f := fail(k.status, k.code, k.message, k.kind)
+			f.retryAfter = k.retryAfter
+			return f
+		}
+	}
+	if e, ok := errors.AsType[*engine.Error](err); ok {
+		return fromWorker(e)
+	}
+	return fail(500, "internal_error", "Something went wrong inside the gateway.", kindInternal)
+}
+
+// fromWorker translates a worker's status. Its text is shown only where the request was at fault.
+func fromWorker(e *engine.Error) failure {
+	status := workerStatus(e)
+	switch {
+	case e.Code == engine.InvalidArgument && !e.Transport:
+		return fail(status, "invalid_request_parameters", "The worker refused the request: "+firstLine(e.Message), kindValidation)
+	case status < 500:
+		return fail(status, "worker_stream_failed", "The worker refused the request.", kindBackend)
+	case status == http.StatusGatewayTimeout:
+		return fail(status, "worker_stream_failed", "The worker did not answer in time.", kindTimeout)
+	}
+	return fail(status, "worker_stream_failed", "The worker failed before its answer was complete.", kindBackend)
+}
+
+// workerStatus maps gRPC statuses; a failure of the connection under the call is a bad gateway, whatever its code.
+func workerStatus(e *engine.Error) int {
+	if e.Transport && e.Code != engine.Unavailable {
+		return http.StatusBadGateway
+	}
+	switch e.Code {
+	case engine.InvalidArgument, engine.FailedPrecondition, engine.OutOfRange:
+		return http.StatusBadRequest
+	case engine.Canceled:
+		return http.StatusBadGateway
+	case engine.Unauthenticated:
+		return http.StatusUnauthorized
+	case engine.PermissionDenied:
+		return http.StatusForbidden
+	case engine.NotFound:
+		return http.StatusNotFound
+	case engine.AlreadyExists, engine.Aborted:
+		return http.StatusConflict
+	case engine.ResourceExhausted:
+		return http.StatusTooManyRequests
+	case engine.Unavailable:
+		return http.StatusServiceUnavailable
+	case engine.DeadlineExceeded:
+		return http.StatusGatewayTimeout
+	case engine.Unimplemented:
+		return http.StatusNotImplemented
+	}
+	return http.StatusInternalServerError
+}
+
+// elsewhere reports whether another worker may do better where this one failed.
+func elsewhere(err error) bool {
+	if e, ok := errors.AsType[*engine.Error](err); ok {
+		switch workerStatus(e) {
+		case 408, 429, 500, 502, 503, 504:
+			return true
+		}
+		return false
+	}
+	return errors.Is(err, workers.ErrNotReady) || errors.Is(err, workers.ErrUnknownWorker)
+}
+
+func fail(status int, code, message, kind string) failure {
+	return failure{apiError: &openai.Error{Status: status, Type: errorType(status), Code: code, Message: message}, kind: kind}
+}
+
+func errorType(status int) string {
+	switch {
+	case status >= 500:
+		return openai.TypeServer
+	case status == http.StatusTooManyRequests:
+		return openai.TypeRateLimit
+	case status == http.StatusForbidden:
+		return openai.TypePermission
+	}
+	return openai.TypeInvalidRequest
+}
+
+// event is the failure as the last event of a stream that has begun.
+func (f failure) event() *openai.Error {
+	e := *f.apiError
+	e.Message = "Stream error: " + e.Message
+	switch f.kind {
+	case kindBackend, kindTimeout:
+		e.Type = "stream_error"
+	case kindInternal:
+		e.Type = "internal_error"
+	}
+	return &e
+}
+
+// write sends the failure as a whole response, once nothing else has been.
+func (f failure) write(w http.ResponseWriter) {
+	h := w.Header()
+	for _, stale := range []string{"Content-Length", "Content-Encoding", "Cache-Control", "Connection"} {
+		h.Del(stale)
+	}
+	h.Set("Content-Type", "application/json")
+	h.Set("X-Content-Type-Options", "nosniff")
+	h.Set("X-SMG-Error-Code", f.Code)
+	if f.retryAfter > 0 {
+		h.Set("Retry-After", strconv.Itoa(f.retryAfter))
+	}
+	w.WriteHeader(f.Status)
+	w.Write(f.AppendJSON(nil))
+}
+
+// firstLine bounds what a worker can put into a client's error.
+func firstLine(s string) string {
+	for i, r := range s {
+		if r == '\n' || i >= 400 {
+			return s[:i]
+		}
+	}
+	return s
+}

@@ -1,0 +1,146 @@
+package proxy
+
+import (
+	"context"
+	"errors"
+	"math/rand/v2"
+	"time"
+
+	"leeway/routing"
+	"leeway/workers"
+	"leeway/workers/engine"
+)
+
+// generation is an answer under way on one worker. It begins with its first delta read.
+type generation struct {
+	stream *workers.Stream
+	lease  *routing.Lease
+	delta  engine.Delta
+	sent   time.Time     // when the request went out
+	ttft   time.Duration // until the first delta
+}
+
+// generate finds a worker that begins to answer. Where one fails before that, another is tried, as long as attempts are
+// left and the client has nothing yet.
+func (g *Gateway) generate(ctx context.Context, id string, p *prompt, out reply) (*generation, error) {
+	var tried []string
+	for attempt := 1; ; attempt++ {
+		lease, err := g.pick(id, p, tried)
+		if err != nil {
+			return nil, err
+		}
+		gen, err := g.begin(ctx, p, lease)
+		if err == nil {
+			return gen, nil
+		}
+		lease.Finish(time.Now(), routing.Outcome{Error: asFailure(err).Code})
+		if ctx.Err() != nil || !elsewhere(err) || out.begun() {
+			return nil, err
+		}
+		if attempt >= g.config.attempts() {
+			countExhausted(p.endpoint())
+			return nil, err
+		}
+		tried = append(tried, lease.Target().ID)
+		pause := g.config.backoff(attempt, rand.Float64())
+		countRetry(p.endpoint(), pause, attempt)
+		if err := sleep(ctx, pause); err != nil {
+			return nil, err
+		}
+	}
+}
+
+func (g *Gateway) pick(id string, p *prompt, tried []string) (*routing.Lease, error) {
+	start := time.Now()
+	defer observeStage("WorkerSelection", start)
+	return g.router.Pick(start, routing.Request{
+		ID: id, Model: p.model.name, Tokens: p.tokens, Text: p.text, Key: p.key, Chat: p.chat, Streaming: p.stream,
+		N: p.plan.n, PlainText: p.plain, Exclude: tried,
+	})
+}
+
+// begin sends the request to the leased worker and waits for the first delta.
+func (g *Gateway) begin(ctx context.Context, p *prompt, lease *routing.Lease) (*generation, error) {
+	gen := &generation{lease: lease, sent: time.Now()}
+	worker, _ := g.pool.Worker(lease.Target().ID)
+	req := p.requestFor(worker.Dialect)
+	var err error
+	if gen.stream, err = g.pool.Generate(ctx, lease.Target().ID, &req); err != nil {
+		return nil, err
+	}
+	if err := gen.stream.Recv(&gen.delta); err != nil {
+		gen.stream.Close()
+		return nil, err
+	}
+	now := time.Now()
+	gen.ttft = now.Sub(gen.sent)
+	lease.FirstToken(now)
+	return gen, nil
+}
+
+// requestFor fits the request to a dialect. SGLang's engine knows no stop strings: those that are one token stop it by
+// id, and so that the others can stop it at all, its answer has to be watched as it comes.
+func (p *prompt) requestFor(dialect engine.Dialect) engine.Request {
+	req := p.request
+	req.Tokens, req.Stream = p.tokens, p.stream
+	if dialect != engine.SGLang || len(req.Sampling.Stop) == 0 {
+		return req
+	}
+	req.Stream = true
+	ids := append([]uint32(nil), req.Sampling.StopTokenIDs...)
+	for _, stop := range req.Sampling.Stop {
+		if one := p.plan.tokens.Encode(stop, false); len(one) == 1 {
+			ids = append(ids, one[0])
+		}
+	}
+	req.Sampling.Stop, req.Sampling.StopTokenIDs = nil, ids
+	return req
+}
+
+// next reads the next delta.
+func (gen *generation) next() error { return gen.stream.Recv(&gen.delta) }
+
+// settle lets a worker that has said everything end its stream by itself, which it has mostly done already.
+func (gen *generation) settle() {
+	late := time.AfterFunc(time.Second, gen.stream.Close)
+	defer late.Stop()
+	for gen.next() == nil {
+	}
+}
+
+// close stops the worker if it is still at work, and releases the lease with what came of it.
+func (gen *generation) close(a *answer, err error) {
+	gen.stream.Close()
+	outcome := routing.Outcome{PromptTokens: a.prompt, CachedTokens: a.cached, CompletionTokens: a.usage().CompletionTokens}
+	if err != nil {
+		outcome.Error = asFailure(err).Code
+		countCut(err)
+	}
+	gen.lease.Finish(time.Now(), outcome)
+}
+
+func sleep(ctx context.Context, d time.Duration) error {
+	timer := time.NewTimer(d)
+	defer timer.Stop()
+	select {
+	case <-timer.C:
+		return nil
+	case <-ctx.Done():
+		return context.Cause(ctx)
+	}
+}
+
+// countCut counts an answer that ended before its time, by whose doing.
+func countCut(err error) {
+	e, fromWorker := errors.AsType[*engine.Error](err)
+	switch {
+	case errors.Is(err, context.Canceled), errors.Is(err, errSlowReader):
+		clientsGone.Inc()
+	case errors.Is(err, workers.ErrBrokenAnswer):
+		upstreamIncomplete.Inc()
+	case fromWorker && (e.Transport || e.Code == engine.Unavailable):
+		upstreamResets.Inc()
+	case fromWorker:
+		upstreamErrors.Inc()
+	}
+}

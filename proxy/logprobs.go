@@ -1,0 +1,53 @@
+package proxy
+
+import (
+	"leeway/openai"
+	"leeway/openai/tokenizer"
+	"leeway/workers/engine"
+)
+
+// logprobQueue holds the log probabilities of tokens whose text has not gone out yet: a character may need the next
+// token, and a stop string may hold text back or swallow it.
+type logprobQueue struct {
+	entries  []openai.TokenLogprob
+	ends     []int // how much text must have been released for each entry to go
+	decoded  int   // bytes that the decoder has given
+	released int   // bytes that the stops have let go of
+}
+
+// add queues the entry of the token that has just been decoded; before is what had been decoded without it. A token
+// without text of its own goes with the next.
+func (q *logprobQueue) add(tokens *tokenizer.Tokenizer, l *engine.Logprob, before int) {
+	end := q.decoded
+	if end == before {
+		end++
+	}
+	q.entries = append(q.entries, tokenLogprob(tokens, l))
+	q.ends = append(q.ends, end)
+}
+
+// ready returns the entries whose text has been released.
+func (q *logprobQueue) ready() []openai.TokenLogprob {
+	n := 0
+	for n < len(q.ends) && q.ends[n] <= q.released {
+		n++
+	}
+	if n == 0 {
+		return nil
+	}
+	return q.entries[:n:n]
+}
+
+// drop forgets the first n entries.
+func (q *logprobQueue) drop(n int) {
+	q.entries, q.ends = q.entries[n:], q.ends[n:]
+}
+
+func tokenLogprob(tokens *tokenizer.Tokenizer, l *engine.Logprob) openai.TokenLogprob {
+	one := func(id uint32) string { return tokens.Decode([]uint32{id}, false) }
+	out := openai.TokenLogprob{Token: one(l.Token), Logprob: float32(l.Value)}
+	for _, t := range l.Top {
+		out.Top = append(out.Top, openai.TopLogprob{Token: one(t.Token), Logprob: float32(t.Value)})
+	}
+	return out
+}

@@ -1,0 +1,337 @@
+package proxy
+
+import (
+	"bytes"
+	"crypto/rand"
+	"crypto/sha256"
+	"crypto/subtle"
+	"errors"
+	"io"
+	"net/http"
+	"runtime/debug"
+	"strings"
+	"time"
+
+	"github.com/go-chi/chi/v5"
+	"github.com/rs/zerolog"
+)
+
+// exchange is one request's response on its way out: what was said of it so far, for the log and the metrics.
+// It is the ResponseWriter of every handler.
+type exchange struct {
+	http.ResponseWriter
+	control *http.ResponseController
+	id      string // the request id as the client sees it
+	log     zerolog.Logger
+	start   time.Time
+	status  int     // 0: nothing sent
+	code    string  // the error's code, "" for success
+	worker  string  // that answers; "" if none does
+	stream  *events // nil: the response is one body
+}
+
+// begin makes the response a stream of events. Nothing is sent yet.
+func (x *exchange) begin(r *http.Request, c Config) (*events, error) {
+	e, err := newEvents(x, r, c)
+	x.stream = e
+	return e, err
+}
+
+// answerID names the answer: as the client wants, or by an id of our own. It is never what the worker knows it by.
+func (x *exchange) answerID(prefix, wanted string) string {
+	if wanted != "" {
+		return wanted
+	}
+	return newID(prefix)
+}
+
+// announceIgnored tells the client which of its fields have no effect here.
+func (x *exchange) announceIgnored(fields []string) {
+	const most = 20
+	var names []string
+	for _, f := range fields[:min(len(fields), most)] {
+		if isToken(f) && len(f) <= 64 {
+			names = append(names, f)
+		}
+	}
+	if len(names) > 0 {
+		x.Header().Set("X-Leeway-Ignored-Parameters", strings.Join(names, ", "))
+	}
+}
+
+// close stops what may still write to the response besides its handler.
+func (x *exchange) close() {
+	if x.stream != nil {
+		x.stream.close()
+	}
+}
+
+func (x *exchange) WriteHeader(status int) {
+	if x.status == 0 && status >= 200 {
+		x.status = status
+	}
+	x.ResponseWriter.WriteHeader(status)
+}
+
+func (x *exchange) Write(p []byte) (int, error) {
+	if x.status == 0 {
+		x.status = http.StatusOK
+	}
+	return x.ResponseWriter.Write(p)
+}
+
+// FlushError sends the headers if they are still here.
+func (x *exchange) FlushError() error {
+	if x.status == 0 {
+		x.status = http.StatusOK
+	}
+	return x.control.Flush()
+}
+
+// Unwrap lets a ResponseController reach the connection.
+func (x *exchange) Unwrap() http.ResponseWriter { return x.ResponseWriter }
+
+// fail answers with the error: as a response, as the last event of a stream that has begun, or, where the client is
+// gone, not at all.
+func (x *exchange) fail(err error) {
+	f := asFailure(err)
+	x.code = f.Code
+	switch {
+	case f.Status == statusClientGone:
+		x.log.Debug().Str("code", f.Code).Msg("client gone")
+	case f.Status >= 500:
+		x.log.Warn().Err(err).Int("status", f.Status).Str("code", f.Code).Msg("request failed")
+	}
+	if x.stream != nil && x.stream.abandon(f) {
+		return
+	}
+	switch {
+	case x.status != 0:
+	case f.Status == statusClientGone:
+		x.status = statusClientGone
+	default:
+		f.write(x)
+	}
+}
+
+// handler is a step that may end in an error; exchange.fail is where it becomes a response.
+type handler func(x *exchange, r *http.Request) error
+
+func (h handler) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+	x := w.(*exchange)
+	if err := h(x, r); err != nil {
+		x.fail(err)
+	}
+}
+
+// observe is the outermost layer: it names the request, counts it, logs it, and survives its handler.
+func (g *Gateway) observe(next http.Handler) http.Handler {
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		x := &exchange{ResponseWriter: w, control: http.NewResponseController(w), start: time.Now(), id: g.requestID(r)}
+		x.log = g.log.With().Str("request_id", x.id).Logger()
+		w.Header().Set("X-Request-Id", x.id)
+		defer g.account(x, r)
+		defer x.close()
+		defer recoverInto(x)
+		next.ServeHTTP(x, r)
+	})
+}
+
+// recoverInto turns a handler's panic into an error. A response that has begun cannot be mended: its connection is
+// closed, which a client can tell from an end.
+func recoverInto(x *exchange) {
+	p := recover()
+	if p == nil {
+		return
+	}
+	if p == http.ErrAbortHandler {
+		panic(p)
+	}
+	x.log.Error().Interface("panic", p).Bytes("stack", debug.Stack()).Msg("panic in a handler")
+	begun := x.status != 0
+	x.fail(errPanic)
+	if begun {
+		panic(http.ErrAbortHandler)
+	}
+}
+
+func (g *Gateway) account(x *exchange, r *http.Request) {
+	path := "other"
+	if c := chi.RouteContext(r.Context()); c != nil && c.RoutePattern() != "" && x.status != http.StatusNotFound {
+		path = c.RoutePattern()
+	}
+	took := time.Since(x.start)
+	countResponse(r.Method, path, x.status, x.code, took)
+	x.log.Info().Str("worker", x.worker).Str("method", r.Method).Str("path", r.URL.Path).Int("status", x.status).Dur("took_ms", took).Msg("request")
+}
+
+// requestID keeps what the client sent if it is printable and short, and makes an id otherwise. The first of the
+// configured headers that is there decides.
+func (g *Gateway) requestID(r *http.Request) string {
+	for _, name := range g.config.RequestIDHeaders {
+		if values := r.Header.Values(name); len(values) > 0 {
+			if isRequestID(values[0]) {
+				return values[0]
+			}
+			break
+		}
+	}
+	prefix := "req-"
+	switch {
+	case strings.HasSuffix(r.URL.Path, "/chat/completions"):
+		prefix = "chatcmpl-"
+	case strings.HasSuffix(r.URL.Path, "/completions"):
+		prefix = "cmpl-"
+	case r.URL.Path == "/generate":
+		prefix = "gnt-"
+	}
+	return newID(prefix)
+}
+
+func isRequestID(s string) bool {
+	for i := range len(s) {
+		if s[i] < 0x21 || s[i] > 0x7e {
+			return false
+		}
+	}
+	return 1 <= len(s) && len(s) <= 128
+}
+
+// newID is the prefix and 24 characters that no one can guess.
+func newID(prefix string) string {
+	return prefix + strings.ToLower(rand.Text()[:24])
+}
+
+// authenticate lets in who holds the key. The comparison takes the same time wherever the keys part.
+func (g *Gateway) authenticate(next http.Handler) http.Handler {
+	if g.config.APIKey == "" {
+		return next
+	}
+	want := sha256.Sum256([]byte(g.config.APIKey))
+	return handler(func(x *exchange, r *http.Request) error {
+		sent := r.Header.Values("Authorization")
+		challenge := `Bearer realm="data-plane"`
+		if len(sent) == 1 {
+			key, isBearer := strings.CutPrefix(sent[0], "Bearer ")
+			got := sha256.Sum256([]byte(key))
+			if subtle.ConstantTimeCompare(got[:], want[:]) == 1 && isBearer {
+				next.ServeHTTP(x, r)
+				return nil
+			}
+		}
+		if len(sent) > 0 {
+			challenge += `, error="invalid_token"`
+		}
+		x.Header().Set("WWW-Authenticate", challenge)
+		return fail(http.StatusUnauthorized, "invalid_api_key", "The API key is missing or wrong; send it as \"Authorization: Bearer <key>\".", kindValidation)
+	})
+}
+
+// smallBody is what a request that has to queue may hold in memory; it is read so that its client's leaving is seen.
+const smallBody = 1 << 20
+
+// admit bounds how many requests are served at once. The permit is held until the response has ended.
+func (g *Gateway) admit(next http.Handler) http.Handler {
+	return handler(func(x *exchange, r *http.Request) error {
+		leave, err := g.admission.enter(r.Context(), func() { bufferSmallBody(r) })
+		countAdmission(err)
+		if err != nil {
+			return err
+		}
+		defer leave()
+		next.ServeHTTP(x, r)
+		return nil
+	})
+}
+
+// bufferSmallBody reads a body that is known to be small. net/http watches for the client's leaving only then.
+func bufferSmallBody(r *http.Request) {
+	if r.ContentLength <= 0 || r.ContentLength > smallBody {
+		return
+	}
+	body, err := io.ReadAll(r.Body)
+	r.Body = io.NopCloser(io.MultiReader(bytes.NewReader(body), failedReader{err}))
+}
+
+// failedReader ends a body the way it ended when it was first read.
+type failedReader struct{ err error }
+
+func (f failedReader) Read([]byte) (int, error) {
+	if f.err == nil {
+		return 0, io.EOF
+	}
+	return 0, f.err
+}
+
+// limit bounds the body in size and in silence.
+func (g *Gateway) limit(next http.Handler) http.Handler {
+	return handler(func(x *exchange, r *http.Request) error {
+		if r.ContentLength > g.config.MaxPayloadSize {
+			return &http.MaxBytesError{Limit: g.config.MaxPayloadSize}
+		}
+		r.Body = http.MaxBytesReader(x, &steadyBody{ReadCloser: r.Body, control: x.control, patience: secs(g.config.BodyStallTimeout)}, g.config.MaxPayloadSize)
+		next.ServeHTTP(x, r)
+		return nil
+	})
+}
+
+// steadyBody gives every read of a body its own deadline.
+type steadyBody struct {
+	io.ReadCloser
+	control  *http.ResponseController
+	patience time.Duration
+}
+
+func (b *steadyBody) Read(p []byte) (int, error) {
+	if b.patience > 0 {
+		b.control.SetReadDeadline(time.Now().Add(b.patience))
+	}
+	n, err := b.ReadCloser.Read(p)
+	if err != nil && b.patience > 0 && errors.Is(err, io.EOF) {
+		b.control.SetReadDeadline(time.Time{})
+	}
+	return n, err
+}
+
+// readBody reads the whole body, which also lets net/http watch for the client's leaving.
+func readBody(r *http.Request) ([]byte, error) {
+	var buf bytes.Buffer
+	if 0 < r.ContentLength && r.ContentLength <= smallBody {
+		buf.Grow(int(r.ContentLength) + bytes.MinRead)
+	}
+	_, err := buf.ReadFrom(r.Body)
+	return buf.Bytes(), err
+}
+
+// cors answers browsers; without a list of origins there is no such layer, and browsers of other origins are refused
+// by their own rules.
+func (g *Gateway) cors(next http.Handler) http.Handler {
+	origins := g.config.CORSAllowedOrigins
+	if len(origins) == 0 {
+		return next
+	}
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		h, origin := w.Header(), r.Header.Get("Origin")
+		h.Add("Vary", "Origin")
+		allowed := ""
+		for _, o := range origins {
+			if o == "*" || o == origin {
+				allowed = o
+			}
+		}
+		if origin != "" && allowed != "" {
+			h.Set("Access-Control-Allow-Origin", allowed)
+			h.Set("Access-Control-Expose-Headers", "x-request-id, traceparent, tracestate")
+		}
+		if r.Method != http.MethodOptions || r.Header.Get("Access-Control-Request-Method") == "" {
+			next.ServeHTTP(w, r)
+			return
+		}
+		if allowed != "" {
+			h.Set("Access-Control-Allow-Methods", "GET, POST, PUT, PATCH, DELETE, OPTIONS")
+			h.Set("Access-Control-Allow-Headers", "content-type, authorization, anthropic-version, anthropic-beta, traceparent, tracestate")
+			h.Set("Access-Control-Max-Age", "3600")
+		}
+		w.WriteHeader(http.StatusOK)
+	})
+}

@@ -1,0 +1,108 @@
+package proxy
+
+import (
+	"errors"
+	"slices"
+	"strings"
+
+	"leeway/openai"
+	"leeway/openai/reasoning"
+	"leeway/openai/toolcall"
+	"leeway/workers/engine"
+)
+
+// callPlan says how tool calls are found in an answer.
+type callPlan struct {
+	format   string // the model's own way to write them
+	bare     bool   // the answer is nothing but JSON that the choice has shaped; format does not matter
+	choice   openai.ToolChoice
+	declared []openai.Tool
+	single   bool // only the first call counts
+}
+
+func (c *callPlan) parser() (*toolcall.Parser, error) {
+	if c.bare {
+		return toolcall.NewForced(c.choice, c.declared), nil
+	}
+	return toolcall.New(c.format, c.declared)
+}
+
+// planTools decides whether the answer is searched for calls, and constrains it where it has to be one, before all
+// else that may shape it. Markers of calls are often special tokens, so that none may be skipped.
+func (l *library) planTools(p *prompt, req *openai.ChatRequest) error {
+	tools := req.Callable()
+	if len(tools) == 0 {
+		return nil
+	}
+	plan := &callPlan{format: l.config.ToolCallParser, choice: req.ToolChoice, declared: tools, single: !req.ParallelToolCalls}
+	c, err := toolcall.Constrain(plan.format, plan.choice, tools, plan.single)
+	if err != nil {
+		return err
+	}
+	switch {
+	case c.StructuralTag != "":
+		p.request.Sampling.Constraint = engine.Constraint{Kind: engine.StructuralTag, Text: c.StructuralTag}
+	case c.Schema != "":
+		p.request.Sampling.Constraint = engine.Constraint{Kind: engine.JSONSchema, Text: c.Schema}
+		plan.bare, p.plan.calls = true, plan
+		return nil
+	case plan.format == "":
+		plan.format = toolcall.ForModel(p.model.name)
+	}
+	if plan.format != "" {
+		p.plan.calls, p.plan.skipSpecial = plan, false
+	}
+	return nil
+}
+
+// planThoughts decides whether reasoning is told from content, and where the answer begins.
+func (l *library) planThoughts(p *prompt, req *openai.ChatRequest) {
+	name := l.config.ReasoningParser
+	if name == "" && slices.Contains(reasoning.Names(), p.model.thoughts) {
+		name = p.model.thoughts
+	}
+	if name == "" {
+		name = reasoning.ForModel(p.model.name)
+	}
+	if name == "" {
+		return
+	}
+	thinks := p.model.language.templates.Thinking(req).On
+	inside := startsInside(name, p.text, thinks)
+	p.request.Reasoning = thinks || inside
+	if !req.SeparateReasoning {
+		return
+	}
+	p.plan.thoughts, p.plan.startsInside = name, inside
+	if reasoning.NeedsSpecialTokens(name) {
+		p.plan.skipSpecial = false
+	}
+}
+
+// startsInside looks at what the prompt ends with: an opened thought, a closed one, or nothing that tells; then a model
+// that is to think begins as its family does.
+func startsInside(name, prompt string, thinks bool) bool {
+	end := strings.TrimRight(prompt, " \n")
+	for _, mark := range []string{"think>", "think▷", "THINKING|>"} {
+		if !strings.HasSuffix(end, mark) {
+			continue
+		}
+		open := end[strings.LastIndexAny(end, "<◁"):]
+		return !strings.Contains(open, "/") && !strings.Contains(open, "END_")
+	}
+	return thinks && reasoning.StartsInside(name)
+}
+
+// checkParsers refuses names of parsers that do not exist.
+func (c ModelConfig) checkParsers() error {
+	var errs []error
+	if c.ReasoningParser != "" {
+		_, err := reasoning.New(c.ReasoningParser, false)
+		errs = append(errs, err)
+	}
+	if c.ToolCallParser != "" {
+		_, err := toolcall.New(c.ToolCallParser, nil)
+		errs = append(errs, err)
+	}
+	return errors.Join(errs...)
+}

@@ -1,0 +1,189 @@
+package proxy
+
+import (
+	"encoding/json"
+	"fmt"
+	"strings"
+	"testing"
+)
+
+const weather = `,"tools":[{"type":"function","function":{"name":"weather","parameters":{"type":"object","properties":{"city":{"type":"string"},"days":{"type":"integer"}}}}},{"type":"function","function":{"name":"clock"}}]`
+
+// called is what an answer says and does, put together from a stream or read from a whole.
+type called struct {
+	content, reasoning, finish string
+	calls                      []string // name(arguments)
+	ids                        int
+}
+
+func together(all []chunk) (c called) {
+	var names, arguments []string
+	for _, k := range all {
+		for _, choice := range k.Choices {
+			for _, m := range []*string{choice.Delta.Content, choice.Message.Content} {
+				if m != nil {
+					c.content += *m
+				}
+			}
+			for i, call := range append(choice.Delta.ToolCalls, choice.Message.ToolCalls...) {
+				if choice.Message.Role != nil {
+					call.Index = i
+				}
+				for len(names) <= call.Index {
+					names, arguments = append(names, ""), append(arguments, "")
+				}
+				names[call.Index] += call.Function.Name
+				arguments[call.Index] += call.Function.Arguments
+				if call.ID != "" {
+					c.ids++
+				}
+			}
+			if choice.FinishReason != nil {
+				c.finish += *choice.FinishReason
+			}
+		}
+	}
+	for i := range names {
+		c.calls = append(c.calls, fmt.Sprintf("%s(%s)", names[i], arguments[i]))
+	}
+	return c
+}
+
+// bothWays asks for the same as a stream and whole, and fails unless both say the same.
+func (b *bed) bothWays(t *testing.T, members string) called {
+	t.Helper()
+	stream := b.chat(t, members+`,"stream":true`)
+	whole := b.chat(t, members)
+	if stream.status != 200 || whole.status != 200 {
+		t.Fatalf("%d %s\n%d %s", stream.status, stream.body, whole.status, whole.body)
+	}
+	s, w := together(chunks(t, stream.body)), together([]chunk{oneChunk(t, []byte(whole.body))})
+	s.reasoning, w.reasoning = thoughts(t, stream.body), thoughts(t, whole.body)
+	if fmt.Sprintf("%+v", s) != fmt.Sprintf("%+v", w) {
+		t.Errorf("stream %+v\n whole %+v", s, w)
+	}
+	return s
+}
+
+// thoughts adds up every reasoning_content in a body.
+func thoughts(t *testing.T, body string) (all string) {
+	t.Helper()
+	for line := range strings.Lines(body) {
+		var in struct {
+			Choices []struct {
+				Delta, Message struct {
+					Reasoning string `json:"reasoning_content"`
+				}
+			}
+		}
+		if json.Unmarshal([]byte(strings.TrimPrefix(line, "data: ")), &in) != nil {
+			continue
+		}
+		for _, c := range in.Choices {
+			all += c.Delta.Reasoning + c.Message.Reasoning
+		}
+	}
+	return all
+}
+
+func TestToolCallsAreTakenOutOfTheText(t *testing.T) { // cases A8, A9, A24
+	call := func(city string) string {
+		return `<tool_call>` + "\n" + `{"name": "weather", "arguments": {"city": "` + city + `", "days": 3}}` + "\n" + `</tool_call>`
+	}
+	for _, tc := range []struct {
+		name, text, members string
+		want                called
+	}{
+		{"one call", "\n \n" + call("Köln 🙂"), weather, called{calls: []string{`weather({"city":"Köln 🙂","days":3})`}, finish: "tool_calls", ids: 1}},
+		{"text and two calls", "Let me look.\n" + call("A") + "\n" + call("B"), weather,
+			called{content: "Let me look.", calls: []string{`weather({"city":"A","days":3})`, `weather({"city":"B","days":3})`}, finish: "tool_calls", ids: 2}},
+		{"only one wanted", call("A") + "\n" + call("B"), weather + `,"parallel_tool_calls":false`,
+			called{calls: []string{`weather({"city":"A","days":3})`}, finish: "tool_calls", ids: 1}},
+		{"no tools given", call("A"), "", called{content: call("A"), finish: "stop"}},
+		{"no tools wanted", call("A"), weather + `,"tool_choice":"none"`, called{content: call("A"), finish: "stop"}},
+		{"no call", "Just text.", weather, called{content: "Just text.", finish: "stop"}},
+		{"the terminator inside an argument", call("// data: [DONE]"), weather, called{calls: []string{`weather({"city":"// data: [DONE]","days":3})`}, finish: "tool_calls", ids: 1}},
+	} {
+		t.Run(tc.name, func(t *testing.T) {
+			b := start(t, one(t, "vllm", tc.text), func(s *setup) { s.models.ToolCallParser = "hermes" })
+			got := b.bothWays(t, tc.members)
+			got.content = strings.TrimRight(got.content, "\n")
+			if fmt.Sprintf("%+v", got) != fmt.Sprintf("%+v", tc.want) {
+				t.Errorf("got  %+v\nwant %+v", got, tc.want)
+			}
+		})
+	}
+}
+
+func TestForcedCallIsShapedAndReadAsJSON(t *testing.T) {
+	for choice, text := range map[string]string{
+		`"required"`: `[{"name": "weather", "parameters": {"city": "A"}}]`,
+		`{"type":"function","function":{"name":"weather"}}`: `{"city": "A"}`,
+	} {
+		b := start(t, one(t, "vllm", text))
+		got := b.bothWays(t, weather+`,"tool_choice":`+choice)
+		if len(got.calls) != 1 || got.calls[0] != `weather({"city":"A"})` || got.content != "" || got.finish != "tool_calls" {
+			t.Errorf("%s: %+v", choice, got)
+		}
+		for _, r := range b.workers[0].Requests() {
+			if r.Request.Sampling.Constraint.Text == "" {
+				t.Errorf("%s: the worker was not told", choice)
+			}
+		}
+	}
+}
+
+func TestReasoningIsToldFromContent(t *testing.T) {
+	text := "<think>\nLet me 想 about it.\n</think>\n\nIt is so."
+	b := start(t, one(t, "sglang", text), func(s *setup) { s.models.ReasoningParser = "qwen3" })
+	got := b.bothWays(t, "")
+	if strings.TrimSpace(got.reasoning) != "Let me 想 about it." || strings.TrimSpace(got.content) != "It is so." {
+		t.Errorf("%+v", got)
+	}
+	raw := b.bothWays(t, `,"separate_reasoning":false`)
+	if raw.reasoning != "" || raw.content != text {
+		t.Errorf("not separated: %+v", raw)
+	}
+	usage := chunks(t, b.chat(t, `,"stream":true,"stream_options":{"include_usage":true}`).body)
+	if last, _ := json.Marshal(usage[len(usage)-1]); usage[len(usage)-1].Usage == nil {
+		t.Errorf("%s", last)
+	}
+	stopped := b.bothWays(t, `,"stop":["It is"]`)
+	if strings.TrimSpace(stopped.content) != "" || strings.TrimSpace(stopped.reasoning) != "Let me 想 about it." {
+		t.Errorf("stopped: %+v", stopped)
+	}
+}
+
+func TestPromptSaysWhereAnAnswerBegins(t *testing.T) {
+	for _, tc := range []struct {
+		parser, prompt string
+		inside         bool
+	}{
+		{"qwen3", "<|im_start|>assistant\n", false},
+		{"qwen3", "<|im_start|>assistant\n<think>\n", true},
+		{"qwen3", "<|im_start|>assistant\n<think>\n\n</think>\n\n", false},
+		{"deepseek_r1", "<｜Assistant｜>", true},
+		{"deepseek_r1", "<｜Assistant｜></think>", false},
+		{"kimi", "◁think▷", true},
+		{"kimi", "◁think▷◁/think▷", false},
+		{"cohere_cmd", "<|START_THINKING|><|END_THINKING|>", false},
+		{"cohere_cmd", "<|START_THINKING|>", true},
+	} {
+		if got := startsInside(tc.parser, tc.prompt, true); got != tc.inside {
+			t.Errorf("%s after %q: %v", tc.parser, tc.prompt, got)
+		}
+	}
+}
+
+func TestAModelThatIsNotToThinkDoesNotBeginInAThought(t *testing.T) {
+	if startsInside("deepseek_r1", "<｜Assistant｜>", false) {
+		t.Error("it does")
+	}
+}
+
+func TestUnknownParsersAreRefusedAtTheStart(t *testing.T) {
+	err := ModelConfig{ReasoningParser: "x", ToolCallParser: "y"}.Validate()
+	if err == nil || !strings.Contains(err.Error(), "reasoning_parser: ") || !strings.Contains(err.Error(), "tool_call_parser: ") {
+		t.Error(err)
+	}
+}

@@ -1,0 +1,155 @@
+package proxy
+
+import (
+	"encoding/json"
+	"fmt"
+	"net/http"
+	"slices"
+	"time"
+
+	"leeway/openai"
+	"leeway/workers/engine"
+)
+
+// prompt is a request in the worker's words: tokens and sampling on the way there, and the plan for the way back.
+type prompt struct {
+	model   *model
+	text    string
+	tokens  []uint32
+	request engine.Request // without id and what depends on the worker
+	plan    plan
+	key     string // what sticky policies go by
+	plain   bool   // no adapter, no salt: the tokens say it all
+	chat    bool
+	stream  bool
+}
+
+// chatPrompt renders and encodes a conversation. The template writes the special tokens; none is added.
+func (g *Gateway) chatPrompt(req *openai.ChatRequest) (*prompt, error) {
+	m, err := g.models.find(req.Model)
+	if err != nil {
+		return nil, err
+	}
+	text, err := m.language.templates.Render(req, m.language.special, time.Now())
+	if err != nil {
+		return nil, fail(http.StatusBadRequest, "process_messages_failed", "The chat template cannot be applied to these messages: "+firstLine(err.Error()), kindValidation)
+	}
+	p := &prompt{model: m, text: text, tokens: m.language.tokens.Encode(text, false), chat: true, stream: req.Stream,
+		key: req.User, plain: req.LoraPath == "" && req.CacheSalt == ""}
+	p.request.Sampling = m.sampling(&req.Sampling, req.N)
+	if req.Logprobs {
+		p.request.Logprobs = &req.TopLogprobs
+	}
+	p.plan = m.plan(&req.Sampling, req.N)
+	if err := g.models.planTools(p, req); err != nil {
+		return nil, err
+	}
+	g.models.planThoughts(p, req)
+	return p, p.check()
+}
+
+// endpoint is the name of the request's route in the metrics.
+func (p *prompt) endpoint() string {
+	if p.chat {
+		return "chat"
+	}
+	return "completions"
+}
+
+// check refuses what would fail, or worse, on a worker: some engines die of a prompt that is empty or too long.
+func (p *prompt) check() error {
+	m := p.model
+	if len(p.tokens) == 0 {
+		return openai.Invalid("prompt", openai.CodeInvalidValue, "The prompt is empty: it has no tokens.")
+	}
+	limit := m.vocab
+	if limit == 0 {
+		limit = m.language.size
+	}
+	for _, ids := range [][]uint32{p.tokens, p.request.Sampling.StopTokenIDs} {
+		if top := slices.Max(append([]uint32{0}, ids...)); int64(top) >= int64(limit) {
+			return openai.Invalid("prompt", openai.CodeInvalidValue, fmt.Sprintf("Token id %d does not exist: the model has %d tokens.", top, limit))
+		}
+	}
+	if m.context == 0 {
+		return nil
+	}
+	if len(p.tokens) >= m.context {
+		return openai.Invalid("messages", "context_length_exceeded",
+			fmt.Sprintf("The prompt has %d tokens, but prompt and answer together may have %d.", len(p.tokens), m.context))
+	}
+	if most := p.request.Sampling.MaxTokens; most != nil && len(p.tokens)+*most > m.context {
+		return openai.Invalid("max_tokens", "context_length_exceeded",
+			fmt.Sprintf("The prompt has %d tokens and the answer may have up to %d, but both together may have %d.", len(p.tokens), *most, m.context))
+	}
+	return nil
+}
+
+// sampling is what a worker says a model should be sampled with where the client does not say.
+type sampling struct {
+	Temperature       *float64 `json:"temperature"`
+	TopP              *float64 `json:"top_p"`
+	TopK              *int     `json:"top_k"`
+	MinP              *float64 `json:"min_p"`
+	RepetitionPenalty *float64 `json:"repetition_penalty"`
+}
+
+// parseSampling reads a worker's defaults; what cannot be read is no default.
+func parseSampling(text string) (s sampling) {
+	if json.Unmarshal([]byte(text), &s) != nil {
+		return sampling{}
+	}
+	return s
+}
+
+// sampling puts the client's fields and the model's defaults for those left out into the worker's words.
+func (m *model) sampling(s *openai.Sampling, n int) engine.Sampling {
+	out := engine.Sampling{
+		Temperature: either(s.Temperature, m.defaults.Temperature), TopP: either(s.TopP, m.defaults.TopP),
+		TopK: either(s.TopK, m.defaults.TopK), MinP: either(s.MinP, m.defaults.MinP),
+		RepetitionPenalty: either(s.RepetitionPenalty, m.defaults.RepetitionPenalty),
+		FrequencyPenalty:  s.FrequencyPenalty, PresencePenalty: s.PresencePenalty,
+		MaxTokens: s.MaxTokens, Stop: s.Stop, StopTokenIDs: s.StopTokenIDs, N: n, Seed: s.Seed, LogitBias: s.LogitBias,
+		IgnoreEOS: s.IgnoreEOS, NoStopTrim: s.NoStopTrim, Constraint: shape(s),
+	}
+	if s.MinTokens != nil {
+		out.MinTokens = *s.MinTokens
+	}
+	if s.SamplingSeed != nil {
+		seed := int64(*s.SamplingSeed)
+		out.Seed = &seed
+	}
+	return out
+}
+
+func either[T any](first, second *T) *T {
+	if first != nil {
+		return first
+	}
+	return second
+}
+
+// shape is the constraint that the client's own words put on an answer.
+func shape(s *openai.Sampling) engine.Constraint {
+	switch {
+	case s.Regex != "":
+		return engine.Constraint{Kind: engine.Regex, Text: s.Regex}
+	case s.EBNF != "":
+		return engine.Constraint{Kind: engine.EBNF, Text: s.EBNF}
+	case s.ResponseFormat.Type == "json_object":
+		return engine.Constraint{Kind: engine.JSONSchema, Text: `{"type":"object"}`}
+	case s.ResponseFormat.Type == "json_schema":
+		return engine.Constraint{Kind: engine.JSONSchema, Text: string(s.ResponseFormat.Schema)}
+	}
+	return engine.Constraint{}
+}
+
+// plan is how an answer of this model is read: it ends at the model's own end tokens and the client's stops.
+func (m *model) plan(s *openai.Sampling, n int) plan {
+	p := plan{tokens: m.language.tokens, n: n, stops: s.Stop, noStopTrim: s.NoStopTrim, skipSpecial: s.SkipSpecialTokens}
+	p.stopTokens = slices.Clone(s.StopTokenIDs)
+	if !s.IgnoreEOS {
+		p.stopTokens = append(p.stopTokens, m.language.end...)
+	}
+	return p
+}
