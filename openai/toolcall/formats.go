@@ -47,6 +47,7 @@ var (
 		open: []string{harmonyStart, harmonyChannel}, closes: []string{"<|call|>", "<|end|>", "<|return|>"}, head: harmonyHead,
 		drop: []string{harmonyMessage, "<|end|>", "<|return|>", "<|call|>"},
 	}
+	gemmaFormat = &format{open: []string{gemmaCall}, closes: []string{gemmaEnd}, head: gemmaHead}
 	plainFormat = &format{}
 )
 
@@ -71,6 +72,7 @@ var formats = map[string]*format{
 	"glm47_moe":   glmFormat,
 	"minimax_m2":  minimaxFormat,
 	"step3":       stepFormat,
+	"gemma4":      gemmaFormat,
 	"harmony":     harmonyFormat,
 }
 
@@ -89,7 +91,7 @@ var models = []struct{ part, format string }{
 	{"kimi-k2", "kimik2"},
 	{"minimax", "minimax_m2"},
 	{"command-r", "cohere"}, {"command-a", "cohere"}, {"c4ai-command", "cohere"}, {"cohere", "cohere"},
-	{"gemini-", "json"}, {"palm-", "json"}, {"gemma-", "json"},
+	{"gemini-", "json"}, {"palm-", "json"}, {"gemma-", "json"}, {"gemma-4", "gemma4"}, {"gemma4", "gemma4"},
 }
 
 // ForModel names the format of a model, "" if none is known: the longest part of its name decides.

@@ -75,6 +75,9 @@ type pythonArgs struct {
 }
 
 func (a *pythonArgs) read(p *Parser, eof bool) bool {
+	if a.first {
+		p.argue(a.member())
+	}
 	for p.buf != "" && (eof || len(p.buf) >= p.retry) {
 		c := &cursor{text: p.buf, eof: eof}
 		switch {
@@ -88,7 +91,9 @@ func (a *pythonArgs) read(p *Parser, eof bool) bool {
 			p.buf = p.buf[c.pos:]
 			return true
 		case a.after:
-			a.next(c)
+			if a.next(c) {
+				p.argue(a.member())
+			}
 		default:
 			a.value(p, c)
 		}
@@ -106,8 +111,13 @@ func (a *pythonArgs) read(p *Parser, eof bool) bool {
 
 // value passes on one value, or the quote that begins it if it is a string.
 func (a *pythonArgs) value(p *Parser, c *cursor) {
-	if q := c.peek(); q == '"' || q == '\'' {
-		p.argue(a.member() + `"`)
+	c.space()
+	q := c.peek()
+	if q == 0 {
+		return
+	}
+	if q == '"' || q == '\'' {
+		p.argue(`"`)
 		a.quote = q
 		c.pos++
 		return
@@ -116,13 +126,14 @@ func (a *pythonArgs) value(p *Parser, c *cursor) {
 	switch {
 	case c.short:
 	case ok:
-		p.argue(a.member() + string(v))
+		p.argue(string(v))
 		a.after = true
 	default:
 		c.pos = 0
 	}
 }
 
+// member begins the member of the argument whose name has been read.
 func (a *pythonArgs) member() string {
 	out := []byte{','}
 	if a.first {
@@ -157,7 +168,7 @@ func (a *pythonArgs) end(c *cursor) bool {
 }
 
 // next matches a comma and the next argument's name.
-func (a *pythonArgs) next(c *cursor) {
+func (a *pythonArgs) next(c *cursor) bool {
 	c.space()
 	key, ok := "", c.lit(",")
 	if ok {
@@ -165,9 +176,12 @@ func (a *pythonArgs) next(c *cursor) {
 	}
 	if !ok {
 		c.pos = 0
-		return
+		return false
 	}
-	a.key, a.after = key, false
+	if !c.short {
+		a.key, a.after = key, false
+	}
+	return !c.short
 }
 
 // pythonText appends the characters of a string literal as they stand in a JSON string, up to the closing quote or to

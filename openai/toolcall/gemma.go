@@ -1,0 +1,143 @@
+package toolcall
+
+import (
+	"strings"
+
+	"leeway/openai"
+)
+
+// Gemma 4 writes arguments in a JSON of its own: keys stand bare, and strings between marks that need no escapes.
+const (
+	gemmaCall  = "<|tool_call>"
+	gemmaEnd   = "<tool_call|>"
+	gemmaQuote = `<|"|>`
+)
+
+func gemmaHead(_ *Parser, c *cursor, _ bool) (s start, ok bool) {
+	if !c.lit(gemmaCall) || !c.lit("call:") {
+		return s, false
+	}
+	s.name = c.word()
+	if !c.lit("{") {
+		return s, false
+	}
+	s.args = &gemmaArgs{fresh: true}
+	return s, true
+}
+
+// gemmaArgs turns such arguments into JSON as they come.
+type gemmaArgs struct {
+	stack  []byte // the closing brackets awaited, inside the outermost
+	fresh  bool   // just behind an opening bracket
+	want   want   // wantKey, wantValue, wantMore or inString
+	broken bool   // what follows is passed on as it is
+}
+
+func (a *gemmaArgs) read(p *Parser, eof bool) bool {
+	if a.stack == nil {
+		a.stack, a.want = []byte{'}'}, wantKey
+		p.argue("{")
+	}
+	for p.buf != "" && len(a.stack) > 0 {
+		if a.broken {
+			return passVerbatim(p, eof)
+		}
+		n, out := a.next(p.buf, eof)
+		if n == 0 && !a.broken {
+			return false
+		}
+		p.buf = p.buf[n:]
+		p.argue(out)
+	}
+	return len(a.stack) == 0
+}
+
+// next turns the head of the text into JSON and says how much it took, 0 if it needs more.
+func (a *gemmaArgs) next(text string, eof bool) (n int, out string) {
+	b := text[0]
+	switch {
+	case a.want == inString:
+		return a.text(text, eof)
+	case blank(b):
+		return 1, ""
+	case b == a.stack[len(a.stack)-1] && (a.fresh || a.want == wantMore):
+		a.stack = a.stack[:len(a.stack)-1]
+		a.fresh, a.want = false, wantMore
+		return 1, string(b)
+	case a.want == wantMore:
+		if b != ',' {
+			a.broken = true
+			return 0, ""
+		}
+		return 1, a.comma()
+	case a.want == wantKey:
+		return a.key(text, eof)
+	}
+	return a.value(text, eof)
+}
+
+func (a *gemmaArgs) comma() string {
+	a.want = wantValue
+	if a.stack[len(a.stack)-1] == '}' {
+		a.want = wantKey
+	}
+	return ","
+}
+
+// text passes on a string up to its closing mark.
+func (a *gemmaArgs) text(text string, eof bool) (int, string) {
+	if at := strings.Index(text, gemmaQuote); at >= 0 {
+		a.want = wantMore
+		return at + len(gemmaQuote), string(openai.AppendEscaped(nil, text[:at])) + `"`
+	}
+	n := len(text)
+	if !eof {
+		n -= heldSuffix(text, []string{gemmaQuote})
+	}
+	return n, string(openai.AppendEscaped(nil, text[:n]))
+}
+
+func (a *gemmaArgs) key(text string, eof bool) (int, string) {
+	c := &cursor{text: text, eof: eof}
+	key, ok := c.until(":")
+	if c.short {
+		return 0, ""
+	}
+	if !ok {
+		a.broken = true
+		return 0, ""
+	}
+	a.fresh, a.want = false, wantValue
+	key = strings.ReplaceAll(strings.TrimSpace(key), gemmaQuote, "")
+	return c.pos, string(append(openai.AppendString(nil, key), ':'))
+}
+
+func (a *gemmaArgs) value(text string, eof bool) (int, string) {
+	c := &cursor{text: text, eof: eof}
+	switch {
+	case c.lit(gemmaQuote):
+		a.fresh, a.want = false, inString
+		return c.pos, `"`
+	case c.short:
+		return 0, ""
+	case text[0] == '{':
+		a.stack, a.fresh, a.want = append(a.stack, '}'), true, wantKey
+		return 1, "{"
+	case text[0] == '[':
+		a.stack, a.fresh, a.want = append(a.stack, ']'), true, wantValue
+		return 1, "["
+	}
+	n := strings.IndexAny(text, ",}]")
+	if n < 0 && !eof {
+		return 0, ""
+	}
+	if n == 0 {
+		a.broken = true
+		return 0, ""
+	}
+	if n < 0 {
+		n = len(text)
+	}
+	a.fresh, a.want = false, wantMore
+	return n, string(appendTyped(nil, strings.TrimSpace(text[:n]), anyKind))
+}
