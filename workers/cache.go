@@ -139,13 +139,6 @@ func (f *follower) take(b *engine.Batch, received time.Time) error {
 	return nil
 }
 
-// recognise asks whether the process is still the one it was, and says so to the index where it is not.
-func (w *worker) recognise(ctx context.Context) error {
-	ctx, cancel := context.WithTimeout(ctx, seconds(w.pool.cfg.HealthTimeout))
-	defer cancel()
-	return w.refresh(ctx, w.currentClient())
-}
-
 // toPrefix translates a batch into the words of the index.
 func toPrefix(b *engine.Batch) *prefix.Batch {
 	out := &prefix.Batch{Sequence: b.Sequence, Rank: b.Rank, Sent: b.Sent, LoadOnly: b.LoadOnly}

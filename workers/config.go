@@ -88,8 +88,8 @@ type Spec struct {
 	// Instance tells apart workers that hold the same address one after the other.
 	Instance string
 	Labels   map[string]string
-	Priority int
-	Cost     float64
+	Priority int     // 0 is 50
+	Cost     float64 // 0 is 1
 }
 
 // ParseSpec reads a worker's address, with ?runtime= and ?model= where the worker is not to be asked for them.

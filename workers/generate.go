@@ -92,6 +92,9 @@ func (s *Stream) Recv(d *engine.Delta) error {
 	case d.Done:
 		return s.endChoice(d)
 	}
+	if !s.worker.spoke.Load() {
+		s.worker.spoke.Store(true)
+	}
 	return nil
 }
 

@@ -14,6 +14,8 @@ const (
 	patience = 2 * time.Second
 	// recheck is the pause before a failed probe is repeated, where the failure was an answer and not silence.
 	recheck = 500 * time.Millisecond
+	// stale is how long a worker may show no sign of life at all before a late probe means that it is gone.
+	stale = 15 * time.Second
 )
 
 // watch probes a ready worker until it is lost or ctx ends.
@@ -22,10 +24,12 @@ func (w *worker) watch(ctx context.Context) {
 	wait, failures := interval, 0
 	var failing, last time.Time // since when probes have failed; when the last was
 	for {
+		alarmed := false
 		select {
 		case <-ctx.Done():
 			return
 		case <-w.alarm:
+			alarmed = true
 			// Some engines answer a probe with a whole step of work: a storm of failures must not become one of probes.
 			if !sleep(ctx, recheck-time.Since(last)) {
 				return
@@ -44,7 +48,10 @@ func (w *worker) watch(ctx context.Context) {
 			wait, failures, failing = interval, 0, time.Time{}
 			continue
 		}
-		if failures++; failing.IsZero() {
+		if !alarmed || !isLate(err) { // lateness that we went looking for is load, until it lasts
+			failures++
+		}
+		if failing.IsZero() {
 			failing = time.Now()
 		}
 		if w.isLost(err, failures, time.Since(failing)) {
@@ -65,17 +72,18 @@ func (w *worker) isLost(err error, failures int, lasting time.Duration) bool {
 		return true
 	case isTransport(err):
 		return lasting >= patience
+	case isLate(err) && w.silence() >= stale:
+		return true
 	}
 	return failures >= w.pool.cfg.FailureThreshold
 }
 
 // probe asks for health, and whether the process is still the same one.
 func (w *worker) probe(ctx context.Context) error {
-	ctx, cancel := context.WithTimeout(ctx, seconds(w.pool.cfg.HealthTimeout))
+	limited, cancel := context.WithTimeout(ctx, seconds(w.pool.cfg.HealthTimeout))
 	defer cancel()
 	w.conn.ResetConnectBackoff()
-	client := w.currentClient()
-	err := client.Health(ctx)
+	err := w.currentClient().Health(limited)
 	w.gauges.probed(err == nil)
 	if err != nil {
 		if isUnwell(err) { // its streams may stay open, and nothing that they say is to be believed
@@ -83,17 +91,19 @@ func (w *worker) probe(ctx context.Context) error {
 		}
 		return err
 	}
-	return w.refresh(ctx, client)
+	return w.recognise(ctx)
 }
 
 // errRanks ends a session: targets, loads and views are all by rank, and so begin anew.
 var errRanks = errors.New("the number of ranks behind the address has changed")
 
-// refresh asks the worker anew what it is, and publishes a change.
-func (w *worker) refresh(ctx context.Context, client engine.Client) error {
+// recognise asks the worker anew what it is, and publishes a change. Another process has another cache.
+func (w *worker) recognise(ctx context.Context) error {
+	ctx, cancel := context.WithTimeout(ctx, seconds(w.pool.cfg.HealthTimeout))
+	defer cancel()
 	before := w.status()
 	asked := time.Now()
-	info, err := client.Info(ctx)
+	info, err := w.currentClient().Info(ctx)
 	if err != nil {
 		return err
 	}
@@ -142,10 +152,21 @@ func (w *worker) heard() {
 	w.mu.Unlock()
 }
 
+// silence is how long the worker has shown no sign of life. Tokens leave a mark only, not a time: there are many.
+func (w *worker) silence() time.Duration {
+	if w.spoke.Swap(false) {
+		w.heard()
+		return 0
+	}
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	return time.Since(w.contact)
+}
+
 // doubt asks for a probe soon because a call to the worker failed in a way that puts its health in question.
 func (w *worker) doubt(err error) {
 	switch code := codeOf(err); {
-	case isTransport(err), code == engine.Unavailable, code == engine.Internal, code == engine.Unknown, code == engine.Aborted:
+	case isTransport(err), code == engine.Unavailable, code == engine.Internal, code == engine.Unknown, code == engine.Aborted, code == engine.DeadlineExceeded:
 	default:
 		return
 	}

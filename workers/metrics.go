@@ -18,7 +18,6 @@ type gauges struct {
 	active   *metrics.Gauge
 	requests *metrics.Counter
 	noEvents *metrics.Gauge
-	lag      *metrics.Gauge
 }
 
 func newGauges(worker string) *gauges {
@@ -28,7 +27,6 @@ func newGauges(worker string) *gauges {
 		active:   metrics.GetOrCreateGauge(series("smg_worker_requests_active", "worker", worker), nil),
 		requests: metrics.GetOrCreateCounter(series("leeway_worker_requests_total", "worker", worker)),
 		noEvents: metrics.GetOrCreateGauge(series("smg_kv_events_unavailable", "worker", worker), nil),
-		lag:      metrics.GetOrCreateGauge(series("smg_kv_event_lag_seconds", "worker", worker), nil),
 	}
 }
 
@@ -126,7 +124,7 @@ func (g *gauges) batch(b *engine.Batch, verdict prefix.Verdict, received time.Ti
 	}
 	count("smg_kv_event_batches_total", "worker", g.worker, "disposition", disposition)
 	if !b.Sent.IsZero() {
-		g.lag.Set(received.Sub(b.Sent).Seconds())
+		metrics.GetOrCreateGauge(series("smg_kv_event_lag_seconds", "worker", g.worker), nil).Set(received.Sub(b.Sent).Seconds())
 	}
 }
 

@@ -1,6 +1,7 @@
 package workers
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"slices"
@@ -92,6 +93,8 @@ func (p *Pool) Add(spec Spec) (Status, error) {
 	if err := spec.check(); err != nil {
 		return Status{}, err
 	}
+	spec.Priority = cmp.Or(spec.Priority, 50)
+	spec.Cost = cmp.Or(spec.Cost, 1)
 	var w *worker
 	p.publish(func() {
 		if p.member(spec.URL) < 0 {

@@ -206,3 +206,43 @@ func TestConfigNamesWhatIsWrong(t *testing.T) {
 		t.Error(err)
 	}
 }
+
+func TestALateProbeIsLoadUntilTheSilenceLasts(t *testing.T) {
+	late := &engine.Error{Code: engine.DeadlineExceeded}
+	w := newWorker(&Pool{cfg: DefaultConfig()}, Spec{URL: "grpc://late:1"}, 1)
+	w.heard()
+	if w.isLost(late, 1, time.Hour) {
+		t.Error("lost for one late probe")
+	}
+	if !w.isLost(late, 3, 0) {
+		t.Error("three in a row are not enough")
+	}
+	w.contact = time.Now().Add(-stale)
+	w.spoke.Store(true)
+	if w.isLost(late, 1, 0) {
+		t.Error("lost although tokens come")
+	}
+	w.contact = time.Now().Add(-stale)
+	if !w.isLost(late, 1, 0) {
+		t.Error("neither a probe nor any other sign of life, and still chosen")
+	}
+}
+
+// case F6
+func TestLargeMessagesPass(t *testing.T) {
+	pool, _, w := readyPool(t, sim.Options{Canned: true, TokenInterval: time.Microsecond, ContextLength: 1 << 22, KVTokens: 1 << 23})
+	req, most := request(2_500_000), 1_500_000
+	for i := range req.Tokens {
+		req.Tokens[i] = 4000 // two bytes each, 5 MB in all
+	}
+	req.Stream, req.Sampling.MaxTokens = false, &most
+	s, err := pool.Generate(t.Context(), w.URL(), req)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer s.Close()
+	got, err := collect(s)
+	if err != nil || got.prompt != len(req.Tokens) {
+		t.Errorf("%d prompt tokens, %v", got.prompt, err)
+	}
+}

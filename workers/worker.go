@@ -5,6 +5,7 @@ import (
 	"crypto/rand"
 	"fmt"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"github.com/rs/zerolog"
@@ -27,7 +28,8 @@ type worker struct {
 	retired chan struct{}    // closed when the worker is removed
 	aborts  sync.WaitGroup
 	gauges  *gauges
-	started bool // guarded by pool.mu
+	started bool        // guarded by pool.mu
+	spoke   atomic.Bool // a token has come since silence last looked
 
 	mu      sync.Mutex
 	state   State
@@ -47,7 +49,7 @@ type worker struct {
 func newWorker(p *Pool, spec Spec, epoch uint64) *worker {
 	return &worker{
 		pool:    p,
-		id:      rand.Text(),
+		id:      newID(),
 		spec:    spec,
 		epoch:   epoch,
 		log:     p.log.With().Str("worker", spec.URL).Logger(),
@@ -58,6 +60,14 @@ func newWorker(p *Pool, spec Spec, epoch uint64) *worker {
 		state:   Pending,
 		pushed:  map[int32]pushedLoad{},
 	}
+}
+
+// newID is a random UUID, as SMG calls workers.
+func newID() string {
+	var b [16]byte
+	_, _ = rand.Read(b[:]) // it never fails
+	b[6], b[8] = b[6]&0x0f|0x40, b[8]&0x3f|0x80
+	return fmt.Sprintf("%x-%x-%x-%x-%x", b[:4], b[4:6], b[6:8], b[8:10], b[10:])
 }
 
 // run is the worker's life. Its connection is closed only when no answer needs it any more.
@@ -252,5 +262,9 @@ func (w *worker) close(pool context.Context) {
 	if err := w.conn.Close(); err != nil {
 		w.log.Debug().Err(err).Msg("closing the connection")
 	}
-	w.gauges.remove()
+	w.pool.mu.Lock()
+	defer w.pool.mu.Unlock()
+	if w.pool.member(w.spec.URL) < 0 { // else the series are a successor's
+		w.gauges.remove()
+	}
 }
