@@ -229,9 +229,9 @@ func TestALateProbeIsLoadUntilTheSilenceLasts(t *testing.T) {
 }
 
 // case F6
-func TestLargeMessagesPass(t *testing.T) {
+func TestALargePromptPasses(t *testing.T) {
 	pool, _, w := readyPool(t, sim.Options{Canned: true, TokenInterval: time.Microsecond, ContextLength: 1 << 22, KVTokens: 1 << 23})
-	req, most := request(2_500_000), 1_500_000
+	req, most := request(2_500_000), 1
 	for i := range req.Tokens {
 		req.Tokens[i] = 4000 // two bytes each, 5 MB in all
 	}

@@ -131,3 +131,17 @@ func TestAZeroBesideAQueueIsUnknown(t *testing.T) {
 		t.Error("a count was lost")
 	}
 }
+
+// case F6
+func TestALargeBatchPasses(t *testing.T) {
+	tokens := make([]uint32, 2_000_000)
+	for i := range tokens {
+		tokens[i] = 150_000 // three bytes each, 6 MB in all
+	}
+	got := receive(t, &commonpb.KvEventBatch{Events: []*commonpb.KvCacheEvent{{Data: &commonpb.KvCacheEvent_Stored{
+		Stored: &commonpb.KvBlocksStored{Blocks: []*commonpb.KvBlock{{TokenIds: tokens}}},
+	}}}})
+	if len(got) != 1 || len(got[0].Events[0].Stored.Blocks[0].Tokens) != len(tokens) {
+		t.Error("it was cut")
+	}
+}
