@@ -39,8 +39,11 @@ func endingOf(o Options, v *voice, req *engine.Request) ending {
 		limit: max(o.ContextLength-len(req.Tokens), 1), eos: v.eos, minimum: s.MinTokens,
 		stopIDs: s.StopTokenIDs, ignore: s.IgnoreEOS,
 	}
-	if o.Canned && s.MaxTokens == nil {
-		e.limit = min(e.limit, o.OutputTokens)
+	if o.Canned { // a benchmark counts on every token that it asks for
+		e.ignore = true
+		if s.MaxTokens == nil {
+			e.limit = min(e.limit, o.OutputTokens)
+		}
 	}
 	if s.MaxTokens != nil {
 		e.limit = min(e.limit, *s.MaxTokens)

@@ -55,10 +55,11 @@ func (c *call) poke() {
 	}
 }
 
-// How a call may end early with status OK: with nothing more to say, or with its last part said.
+// How a call may end early: with nothing more to say, with its last part said, or because an Abort named it.
 var (
-	errEnd  = errors.New("the stream ends here")
-	errOver = errors.New("the call is over")
+	errEnd     = errors.New("the stream ends here")
+	errOver    = errors.New("the call is over")
+	errAborted = errors.New("the call was aborted")
 )
 
 // generate runs one request and sends its parts. The error is the call's status.
@@ -77,21 +78,17 @@ func (l *life) begin(ctx context.Context, req *engine.Request, out *outlet) erro
 	if err := l.refuse(req); err != nil {
 		return err
 	}
-	if err := out.wait(ctx, out.script.delay); err != nil {
-		return err
-	}
-	if err := out.strike(ctx); err != nil {
-		return err
-	}
-	c, err := l.open(out)
-	if err != nil {
+	c := newCall(out.req, l.cores[out.rank])
+	out.call = c
+	if err := l.register(c, out.script.deaf); err != nil {
 		return err
 	}
 	defer l.close(c)
-	if l.w.o.Canned {
-		return out.canned(ctx, c)
+	err := out.answer(ctx)
+	if errors.Is(err, errAborted) {
+		return out.abort()
 	}
-	return out.follow(ctx, c)
+	return err
 }
 
 // conclude records how a call ended and gives its status.
@@ -144,31 +141,27 @@ func (l *life) refuse(req *engine.Request) error {
 	return status.Error(codes.InvalidArgument, fault)
 }
 
-// open puts a call to work: one choice for each sample asked for.
-func (l *life) open(out *outlet) (*call, error) {
-	req := out.req
+// newCall makes a call with one choice for each sample asked for.
+func newCall(req *engine.Request, rank *core) *call {
 	c := &call{req: req, wake: make(chan struct{}, 1), aborted: make(chan struct{})}
-	if err := l.register(c, out.script.deaf); err != nil {
-		return nil, err
-	}
-	rank := l.cores[out.rank]
-	var keys []uint64
-	if !l.w.o.Canned {
-		keys = AppendKeys(nil, req.Tokens, l.w.o.BlockSize)
-	}
 	for i := range max(req.Sampling.N, 1) {
 		ch := &choice{call: c, index: i, core: rank, tokens: req.Tokens}
-		ch.Prompt, ch.Keys = len(req.Tokens), keys[:len(keys):len(keys)]
+		ch.Prompt = len(req.Tokens)
 		c.choices = append(c.choices, ch)
-		if l.w.o.Canned {
-			continue
-		}
-		if err := rank.submit(ch); err != nil {
-			l.close(c)
-			return nil, status.Error(codes.InvalidArgument, err.Error())
+	}
+	return c
+}
+
+// submit puts the choices of a call to work in their engine.
+func (l *life) submit(c *call) error {
+	keys := AppendKeys(nil, c.req.Tokens, l.w.o.BlockSize)
+	for _, ch := range c.choices {
+		ch.Keys = keys[:len(keys):len(keys)]
+		if err := ch.core.submit(ch); err != nil {
+			return status.Error(codes.InvalidArgument, err.Error())
 		}
 	}
-	return c, nil
+	return nil
 }
 
 // close takes a call off the books and out of the engine.
@@ -207,16 +200,21 @@ func (l *life) rankOf(req *engine.Request) int {
 }
 
 // sleep waits; false when ctx ended first.
-func sleep(ctx context.Context, d time.Duration) bool {
+func sleep(ctx context.Context, d time.Duration) bool { return pause(ctx, d, nil) == nil }
+
+// pause waits, and ends early with an error when ctx ends or the call is aborted.
+func pause(ctx context.Context, d time.Duration, aborted <-chan struct{}) error {
 	if d <= 0 {
-		return ctx.Err() == nil
+		return ctx.Err()
 	}
 	timer := time.NewTimer(d)
 	defer timer.Stop()
 	select {
 	case <-ctx.Done():
-		return false
+		return ctx.Err()
+	case <-aborted:
+		return errAborted
 	case <-timer.C:
-		return true
+		return nil
 	}
 }

@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"google.golang.org/grpc/codes"
+	healthpb "google.golang.org/grpc/health/grpc_health_v1"
 	"google.golang.org/grpc/status"
 
 	"leeway/workers/engine"
@@ -288,6 +289,59 @@ func TestARestartEmptiesTheCacheAndTheSequenceStartsAnewOrGoesOn(t *testing.T) {
 		}
 		if b := l.next(t); (b.SequenceNumber == 0) == keep {
 			t.Errorf("keep %v: number %d", keep, b.SequenceNumber)
+		}
+	}
+}
+
+func TestAnAbortReachesARequestBeforeItsFirstToken(t *testing.T) {
+	w, m := start(t, Options{Dialect: "vllm"})
+	misbehave(t, w, Fault{Kind: FaultStall})
+	done := make(chan []said, 1)
+	go func() {
+		all, err := m.generate(t.Context(), ask{id: "stuck", tokens: words(w, 20, "x"), stream: true}, nil)
+		if err != nil {
+			t.Error(err)
+		}
+		done <- all
+	}()
+	eventually(t, "the request", func() bool { return len(w.Requests()) == 1 })
+	if err := m.abort(brief(t), "stuck"); err != nil {
+		t.Fatal(err)
+	}
+	if all := <-done; len(all) != 2 || all[1].finish != "abort" {
+		t.Errorf("%+v", all)
+	}
+	if got := w.Finishes(); len(got) != 1 || got[0].Detail != "abort" {
+		t.Errorf("%+v", got)
+	}
+}
+
+func TestADeadCoreIsSeenByEveryProbeAndItsKVStreamStaysOpen(t *testing.T) { // case H3
+	for servicer, want := range map[Servicer]codes.Code{Python: codes.Internal, Rust: codes.Unavailable} {
+		w, m := start(t, Options{Dialect: "vllm", Servicer: string(servicer)})
+		l := m.listen(brief(t), t, &commonpb.SubscribeKvEventsRequest{})
+		m.say(t, "a", words(w, 40, "x"), 1)
+		l.next(t)
+		w.KillCore()
+		if ok, err := m.healthy(brief(t)); ok || err != nil {
+			t.Errorf("healthy %v, %v", ok, err)
+		}
+		r, err := healthpb.NewHealthClient(m.conn).Check(brief(t), &healthpb.HealthCheckRequest{})
+		if err != nil || r.Status != healthpb.HealthCheckResponse_NOT_SERVING {
+			t.Errorf("grpc health: %v, %v", r, err)
+		}
+		if _, err := m.generate(brief(t), ask{id: "b", tokens: words(w, 40, "x")}, nil); status.Code(err) != want {
+			t.Errorf("%s: generate: %v, want %v", servicer, err, want)
+		}
+		if _, err := vllmpb.NewVllmEngineClient(m.conn).GetLoads(brief(t), &vllmpb.GetLoadsRequest{}); status.Code(err) != want {
+			t.Errorf("%s: loads: %v, want %v", servicer, err, want)
+		}
+		select {
+		case b, open := <-l.batches:
+			if !open || !b.GetLoad().GetLoadOnly() {
+				t.Errorf("%s: open %v, %v", servicer, open, b)
+			}
+		case <-time.After(50 * time.Millisecond):
 		}
 	}
 }

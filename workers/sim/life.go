@@ -31,7 +31,8 @@ type life struct {
 	ctx      context.Context // ends with the process
 	end      context.CancelFunc
 	engines  context.Context // ends with the engine core
-	killCore context.CancelFunc
+	endCore  context.CancelFunc
+	health   *health.Server
 	cores    []*core
 	events   *publisher
 	server   *grpc.Server
@@ -52,7 +53,7 @@ func newLife(w *Worker, listener net.Listener, seq []uint64) *life {
 		listener: &trackedListener{Listener: listener, conns: map[string]net.Conn{}},
 	}
 	l.ctx, l.end = context.WithCancel(context.Background())
-	l.engines, l.killCore = context.WithCancel(l.ctx)
+	l.engines, l.endCore = context.WithCancel(l.ctx)
 	deployment, _ := DeploymentNamed(w.o.Engine)
 	l.events = newPublisher(w, seq)
 	for rank := range w.o.Ranks {
@@ -72,7 +73,7 @@ func newLife(w *Worker, listener net.Listener, seq []uint64) *life {
 func (l *life) newServer() *grpc.Server {
 	s := grpc.NewServer(
 		grpc.MaxRecvMsgSize(maxMessage), grpc.MaxSendMsgSize(maxMessage),
-		grpc.MaxConcurrentStreams(math.MaxUint32),
+		grpc.MaxConcurrentStreams(math.MaxUint32), grpc.WaitForHandlers(true),
 		grpc.KeepaliveEnforcementPolicy(keepalive.EnforcementPolicy{MinTime: 10 * time.Second, PermitWithoutStream: true}),
 		grpc.UnaryInterceptor(l.interceptUnary), grpc.StreamInterceptor(l.interceptStream),
 		grpc.InitialWindowSize(1<<20), grpc.InitialConnWindowSize(4<<20),
@@ -89,9 +90,9 @@ func (l *life) newServer() *grpc.Server {
 		sglangpb.RegisterSglangSchedulerServer(s, &sglangFace{commonFace: commonFace{l}})
 		service = sglangpb.SglangScheduler_ServiceDesc.ServiceName
 	}
-	h := health.NewServer()
-	h.SetServingStatus(service, healthpb.HealthCheckResponse_SERVING)
-	healthpb.RegisterHealthServer(s, h)
+	l.health = health.NewServer()
+	l.health.SetServingStatus(service, healthpb.HealthCheckResponse_SERVING)
+	healthpb.RegisterHealthServer(s, l.health)
 	reflection.Register(s)
 	return s
 }
@@ -111,6 +112,12 @@ func (l *life) kill() {
 	l.listener.drop("")
 	l.server.Stop()
 	l.tasks.Wait()
+}
+
+// killCore ends the engines and leaves everything else as it is.
+func (l *life) killCore() {
+	l.endCore()
+	l.health.Shutdown()
 }
 
 func (l *life) healthy() bool {

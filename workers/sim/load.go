@@ -9,6 +9,7 @@ import (
 type Sample struct {
 	Running, Waiting int
 	Uncached         int     // prompt tokens that wait and are not cached
+	Queued           int     // prompt tokens that wait
 	Pending          int     // prompt tokens admitted and not computed
 	Usage            float64 // blocks in use
 	Filled           float64 // blocks in use or cached
@@ -18,6 +19,9 @@ type Sample struct {
 	HitRate          float64
 	MaxRunning       int
 }
+
+// Estimate is what an engine that does not look reports as Uncached: what waits, less its usual share of hits.
+func (s Sample) Estimate() int { return int(float64(s.Queued) * (1 - s.HitRate)) }
 
 // rateWindow is the time over which throughput is averaged.
 const rateWindow = time.Second
@@ -40,6 +44,7 @@ func (e *Engine) Sample(now time.Duration) Sample {
 	for _, j := range e.waiting {
 		blocks, _ := e.match(j)
 		s.Uncached += j.known() - blocks*e.o.BlockSize
+		s.Queued += j.known()
 	}
 	for _, j := range e.running {
 		if !j.decoding() {

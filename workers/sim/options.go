@@ -20,34 +20,34 @@ const (
 	Bridge Servicer = "bridge" // older ones: events and nothing else, loads as sparse as they were
 )
 
-// Options says what worker to simulate. Every zero value means the default named beside it.
+// Options says what worker to simulate. A zero value means the default that its help names.
 type Options struct {
-	Dialect       string        `flag:"dialect"`          // sglang; vllm, tokenspeed
-	Servicer      string        `flag:"servicer"`         // python; rust, bridge
-	Host          string        `flag:"host"`             // 127.0.0.1
-	Port          int           `flag:"port"`             // 0: any
-	Count         int           `flag:"count"`            // 1; Run starts as many, on consecutive ports
-	Model         string        `flag:"model"`            // demo
-	TokenizerPath string        `flag:"tokenizer-path"`   // a directory; the embedded demo tokenizer
-	Engine        string        `flag:"engine"`           // L8B; see Deployments
-	Speed         float64       `flag:"speed"`            // 1; how much faster than life
-	Canned        bool          `flag:"canned"`           // tokens at a fixed rate, no engine behind
-	TokenInterval time.Duration `flag:"token-interval"`   // 20ms, with Canned
-	Replies       string        `flag:"replies"`          // file of what to answer
-	Faults        string        `flag:"faults"`           // file of what to do wrong
-	Journal       string        `flag:"journal"`          // file to record every request, abort and cancellation in
-	BlockSize     int           `flag:"block-size"`       // 16
-	KVTokens      int           `flag:"kv-tokens"`        // the deployment's
-	MaxRunning    int           `flag:"max-running"`      // 256
-	ContextLength int           `flag:"context-length"`   // 32768, or less where the KV memory is smaller
-	OutputTokens  int           `flag:"output-tokens"`    // with Canned, what a request that sets no maximum gets: 128
-	Ranks         int           `flag:"ranks"`            // 1; data-parallel ranks, each with an engine of its own
-	FirstSequence int           `flag:"first-sequence"`   // number of the first KV batch; 0
-	History       int           `flag:"history"`          // batches that a rust servicer keeps: 10000
-	NoKVEvents    bool          `flag:"no-kv-events"`     // SubscribeKvEvents is unimplemented
-	Fragile       bool          `flag:"fragile"`          // a prompt that should be refused kills the engine core
-	Defaults      string        `flag:"default-sampling"` // JSON object of the model's sampling defaults, as it is told
-	HealthDelay   time.Duration `flag:"health-delay"`     // what a HealthCheck takes; 0
+	Dialect       string        `flag:"dialect" help:"sglang, vllm or tokenspeed (default sglang)"`
+	Servicer      string        `flag:"servicer" help:"which program to imitate: python, rust or bridge (default python)"`
+	Host          string        `flag:"host" help:"address to listen on (default 127.0.0.1)"`
+	Port          int           `flag:"port" help:"first port; 0 takes any (default 0)"`
+	Count         int           `flag:"count" help:"workers, on consecutive ports (default 1)"`
+	Model         string        `flag:"model" help:"name of the model (default demo)"`
+	TokenizerPath string        `flag:"tokenizer-path" help:"directory of the tokenizer (default: the embedded one)"`
+	Engine        string        `flag:"engine" help:"deployment whose pace to keep: L8B, Q32B, L70F4, L70F2 or L70H4 (default L8B)"`
+	Speed         float64       `flag:"speed" help:"how much faster than life the engine runs (default 1)"`
+	Canned        bool          `flag:"canned" help:"send tokens at a fixed rate, with no engine behind"`
+	TokenInterval time.Duration `flag:"token-interval" help:"time between canned tokens (default 20ms)"`
+	OutputTokens  int           `flag:"output-tokens" help:"canned tokens for a request that sets no maximum (default 128)"`
+	Replies       string        `flag:"replies" help:"file of JSON lines {match, text}: what to answer to which prompt"`
+	Faults        string        `flag:"faults" help:"file of JSON lines: what to do wrong, and when"`
+	Journal       string        `flag:"journal" help:"file to record every request, abort and cancellation in"`
+	BlockSize     int           `flag:"block-size" help:"tokens in a KV block (default 16)"`
+	KVTokens      int           `flag:"kv-tokens" help:"tokens of KV memory (default: the deployment's)"`
+	MaxRunning    int           `flag:"max-running" help:"requests computed at once (default 256)"`
+	ContextLength int           `flag:"context-length" help:"tokens of prompt and answer (default 32768)"`
+	Ranks         int           `flag:"ranks" help:"data-parallel ranks, each with an engine of its own (default 1)"`
+	FirstSequence int           `flag:"first-sequence" help:"number of the first KV batch (default 0)"`
+	History       int           `flag:"history" help:"KV batches that a rust servicer keeps (default 10000)"`
+	NoKVEvents    bool          `flag:"no-kv-events" help:"have no KV events"`
+	Fragile       bool          `flag:"fragile" help:"let a prompt that should be refused kill the engine core"`
+	Defaults      string        `flag:"default-sampling" help:"JSON object: sampling defaults that the model is said to have"`
+	HealthDelay   time.Duration `flag:"health-delay" help:"time that a health check takes (default 0)"`
 }
 
 // withDefaults fills in what is not set.

@@ -2,7 +2,6 @@ package sim
 
 import (
 	"context"
-	"strings"
 	"time"
 
 	"google.golang.org/grpc/codes"
@@ -11,65 +10,6 @@ import (
 	"leeway/workers/engine"
 )
 
-// script is what the faults that struck a request want of its answer.
-type script struct {
-	delay, tokenDelay time.Duration
-	stall, fail       *Fault
-	finish            *Fault
-	chunk             int
-	noUsage, deaf     bool
-}
-
-// script asks the faults about a request.
-func (w *Worker) script(req *engine.Request) script {
-	s := script{chunk: 1}
-	prompt, decoded := "", false
-	contains := func(text string) bool {
-		if !decoded {
-			prompt, decoded = w.voice.decode(req.Tokens), true
-		}
-		return strings.Contains(prompt, text)
-	}
-	struck := w.faults.fire(func(f Fault) bool {
-		return ofAnswers(f) && (f.Contains == "" || contains(f.Contains))
-	})
-	for i := range struck {
-		s.apply(&struck[i])
-	}
-	return s
-}
-
-func ofAnswers(f Fault) bool {
-	switch f.Kind {
-	case FaultDelay, FaultStall, FaultError:
-		return f.method() == "Generate"
-	case FaultTokenDelay, FaultReset, FaultEnd, FaultFinish, FaultChunk, FaultNoUsage, FaultDeaf, FaultKillCore, FaultRestart:
-		return true
-	}
-	return false
-}
-
-func (s *script) apply(f *Fault) {
-	switch f.Kind {
-	case FaultDelay:
-		s.delay = time.Duration(f.For)
-	case FaultTokenDelay:
-		s.tokenDelay = time.Duration(f.For)
-	case FaultStall:
-		s.stall = f
-	case FaultFinish:
-		s.finish = f
-	case FaultChunk:
-		s.chunk = max(f.N, 1)
-	case FaultNoUsage:
-		s.noUsage = true
-	case FaultDeaf:
-		s.deaf = true
-	default:
-		s.fail = f
-	}
-}
-
 // outlet sends the parts of a call's answers, and does what the script says on the way.
 type outlet struct {
 	l      *life
@@ -77,13 +17,32 @@ type outlet struct {
 	script script
 	send   func(*part) error
 	rank   int
+	call   *call
 	sent   int // tokens, over all choices
 	cached int
 	finish string
 }
 
+// answer runs the call to its end: what the script wants before the first token, then the tokens.
+func (o *outlet) answer(ctx context.Context) error {
+	if err := o.wait(ctx, o.script.delay); err != nil {
+		return err
+	}
+	if err := o.strike(ctx); err != nil {
+		return err
+	}
+	if o.l.w.o.Canned {
+		return o.canned(ctx)
+	}
+	if err := o.l.submit(o.call); err != nil {
+		return err
+	}
+	return o.follow(ctx)
+}
+
 // follow sends what the engine produces, as it does, until every choice is done.
-func (o *outlet) follow(ctx context.Context, c *call) error {
+func (o *outlet) follow(ctx context.Context) error {
+	c := o.call
 	open := len(c.choices)
 	for open > 0 {
 		select {
@@ -92,7 +51,7 @@ func (o *outlet) follow(ctx context.Context, c *call) error {
 		case <-o.l.engines.Done():
 			return o.l.coreDead()
 		case <-c.aborted:
-			return o.abort(c)
+			return errAborted
 		case <-c.wake:
 		}
 		for _, ch := range c.choices {
@@ -192,15 +151,15 @@ func (o *outlet) complete(ch *choice, finish string) error {
 	return o.send(p)
 }
 
-// abort ends every choice that is not done for "abort"; what was ready is sent first by nobody.
-func (o *outlet) abort(c *call) error {
-	for _, ch := range c.choices {
+// abort ends every choice that is not done; tokens that were ready and not sent are never sent.
+func (o *outlet) abort() error {
+	for _, ch := range o.call.choices {
 		ch.core.withdraw(ch)
 	}
 	if o.l.w.o.dialect() == engine.SGLang && o.l.w.o.servicer() != Rust {
 		return status.Error(codes.Internal, "Request aborted")
 	}
-	for _, ch := range c.choices {
+	for _, ch := range o.call.choices {
 		if ch.sent < 0 {
 			continue
 		}
@@ -222,52 +181,17 @@ func (o *outlet) part(ch *choice, from, to int) *part {
 	return p
 }
 
-// wait passes time; an error when the caller went away meanwhile.
-func (o *outlet) wait(ctx context.Context, d time.Duration) error {
-	if !sleep(ctx, d) {
-		return ctx.Err()
-	}
-	return nil
-}
+// forever is longer than any caller waits.
+const forever = 1000 * time.Hour
 
-// strike does what the script has in store after so many tokens.
-func (o *outlet) strike(ctx context.Context) error {
-	if f := o.script.stall; f != nil && o.sent >= f.After {
-		o.script.stall = nil
-		if f.For == 0 {
-			<-ctx.Done()
-			return ctx.Err()
-		}
-		if err := o.wait(ctx, time.Duration(f.For)); err != nil {
-			return err
-		}
-	}
-	f := o.script.fail
-	if f == nil || o.sent < f.After {
-		return nil
-	}
-	message := f.Message
-	if message == "" {
-		message = "a fault was asked for"
-	}
-	switch f.Kind {
-	case FaultEnd:
-		return errEnd
-	case FaultReset:
-		o.l.dropConnection(ctx)
-	case FaultKillCore:
-		o.l.killCore()
-		return o.l.coreDead()
-	case FaultRestart:
-		o.l.w.restartSoon(f.KeepSeq)
-		<-ctx.Done()
-		return ctx.Err()
-	}
-	return status.Error(f.code(codes.Unavailable), message)
+// wait passes time; an error when the caller went away meanwhile, or aborted the call.
+func (o *outlet) wait(ctx context.Context, d time.Duration) error {
+	return pause(ctx, d, o.call.aborted)
 }
 
 // canned sends tokens on the beat of the worker's clock, the same for every stream, so that streams are in step.
-func (o *outlet) canned(ctx context.Context, c *call) error {
+func (o *outlet) canned(ctx context.Context) error {
+	c := o.call
 	for _, ch := range c.choices {
 		ch.answer = endingOf(o.l.w.o, o.l.w.voice, o.req).write(o.l.w.voice.canned)
 	}
@@ -280,7 +204,7 @@ func (o *outlet) canned(ctx context.Context, c *call) error {
 		case <-ctx.Done():
 			return ctx.Err()
 		case <-c.aborted:
-			return o.abort(c)
+			return errAborted
 		case <-timer.C:
 		}
 		next = next.Add(beat)

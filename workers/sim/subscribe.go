@@ -162,10 +162,13 @@ func (s *eventStream) measure(rank *int32, telemetry bool) *commonpb.EngineLoad 
 		RunningRequests: uint32(t.Running), WaitingRequests: uint32(t.Waiting),
 		TokenUsage: t.Usage, GenThroughput: t.Throughput, MaxRunningRequests: uint32(t.MaxRunning),
 	}
-	if o.dialect() == engine.TokenSpeed {
+	switch o.dialect() {
+	case engine.TokenSpeed: // it counts cached blocks as used, and neither the uncached nor the rate
 		load.TokenUsage, load.ActiveTokenUsage, load.GenThroughput = t.Filled, proto.Float64(t.Usage), 0
-	} else {
-		load.WaitingUncachedTokens = proto.Uint32(uint32(max(t.Uncached, 0)))
+	case engine.VLLM:
+		load.WaitingUncachedTokens = proto.Uint32(uint32(t.Estimate()))
+	default:
+		load.WaitingUncachedTokens = proto.Uint32(uint32(t.Uncached))
 	}
 	if o.servicer() == Rust {
 		load.EngineSilenceMs, load.EngineReportsSteps = proto.Uint32(0), proto.Bool(true)

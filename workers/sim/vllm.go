@@ -206,7 +206,7 @@ func (f *vllmFace) GetLoads(context.Context, *vllmpb.GetLoadsRequest) (*vllmpb.G
 			load.NumUsedTokens, load.MaxTotalNumTokens = int32(used), int32(most)
 		}
 		if f.life.w.o.servicer() == Python || f.life.w.o.servicer() == Rust && rank == 0 {
-			load.NumWaitingUncachedTokens, load.GenThroughput = int32(s.Uncached), s.Throughput
+			load.NumWaitingUncachedTokens, load.GenThroughput = int32(s.Estimate()), s.Throughput
 		}
 		f.life.distort(load)
 		out.Loads = append(out.Loads, load)
