@@ -1,6 +1,7 @@
 package toolcall
 
 import (
+	"math/rand/v2"
 	"reflect"
 	"strings"
 	"testing"
@@ -65,4 +66,42 @@ func TestModelsChooseTheirFormat(t *testing.T) {
 	if _, err := New("nosuch", nil); err == nil || !strings.Contains(err.Error(), "qwen_xml") {
 		t.Errorf("unknown parser: %v", err)
 	}
+}
+
+// splices is how many spliced texts per transcript a test run tries.
+const splices = 60
+
+// Texts made of pieces of transcripts are broken in more ways than one would think of; they too come to the same for
+// every cut, byte by byte or at random.
+func TestSplicedTranscripts(t *testing.T) {
+	tools := declared(t)
+	list := transcripts(t)
+	for _, x := range list {
+		for range splices {
+			text := splice(list, x)
+			whole := parse(t, x.Format, tools, text)
+			for _, pieces := range [][]string{bytewise(text), randomly(text), randomly(text)} {
+				if got := parse(t, x.Format, tools, pieces...); !reflect.DeepEqual(got, whole) {
+					t.Fatalf("%s: %q\n got %+v\nwant %+v", x.Format, pieces, got, whole)
+				}
+			}
+			if len(whole.Calls) == 0 && formats[x.Format].drop == nil && whole.Content != text {
+				t.Fatalf("%s: %q came out as %q", x.Format, text, whole.Content)
+			}
+		}
+	}
+}
+
+// splice joins random pieces of transcripts of one format, or now and then of any.
+func splice(list []transcript, x transcript) string {
+	var text strings.Builder
+	for range 1 + rand.IntN(4) {
+		from := x
+		if y := list[rand.IntN(len(list))]; y.Format == x.Format || rand.IntN(20) == 0 {
+			from = y
+		}
+		a, b := rand.IntN(len(from.Text)+1), rand.IntN(len(from.Text)+1)
+		text.WriteString(from.Text[min(a, b):max(a, b)])
+	}
+	return text.String()
 }
