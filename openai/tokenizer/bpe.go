@@ -18,6 +18,9 @@ type bpe struct {
 	runes    runeTable   // the tokens of single characters
 	fallback [256]uint32 // byte_fallback: <0x00> … <0xFF>
 
+	index     *wordIndex
+	bytePairs []uint32 // with bytes: the rank of every pair of them
+
 	unk          uint32
 	bytes        bool
 	byteFallback bool
@@ -52,17 +55,12 @@ func (m *bpe) encode(e *encoder, word string) {
 	hit.put(key, e.ids[start:])
 }
 
+// merge appends the tokens of a word that is not in the cache.
 func (m *bpe) merge(e *encoder, word string) {
-	if m.whole {
-		text := word
-		if m.bytes {
-			e.mapped = mapBytes(e.mapped[:0], word)
-			text = view(e.mapped)
-		}
-		if id := m.vocab.idOf(text); id != noID {
-			e.ids = append(e.ids, id)
-			return
-		}
+	id := m.index.find(word)
+	if id != noID && m.index.isWhole(id) {
+		e.ids = append(e.ids, id)
+		return
 	}
 	start := len(e.ids)
 	switch {
@@ -74,12 +72,31 @@ func (m *bpe) merge(e *encoder, word string) {
 		m.splitRunes(e, word)
 	}
 	merged := e.ids[start:]
-	if len(merged) <= smallWord {
-		merged = m.mergeSmall(e, merged)
-	} else {
+	switch n := len(merged); {
+	case n > smallWord:
 		merged = m.mergeLarge(e, merged)
+	case n > 1:
+		var ranks [smallWord]uint32
+		m.firstRanks(ranks[:n-1], merged, word)
+		merged = m.mergeSmall(merged, ranks[:n])
 	}
 	e.ids = e.ids[:start+len(merged)]
+	if len(merged) == 1 && merged[0] == id {
+		m.index.learn(id)
+	}
+}
+
+// firstRanks looks the ranks of a word's first pairs up. Those of bytes have a table of their own.
+func (m *bpe) firstRanks(ranks, sym []uint32, word string) {
+	if m.bytes && len(sym) == len(word) {
+		for i := range ranks {
+			ranks[i] = m.bytePairs[int(word[i])<<8|int(word[i+1])]
+		}
+		return
+	}
+	for i := range ranks {
+		ranks[i] = m.merges.rank(sym[i], sym[i+1])
+	}
 }
 
 func (m *bpe) splitBytes(e *encoder, word string) {
@@ -172,13 +189,25 @@ func (m *bpe) bindSymbols() {
 			m.byteIDs[b] = m.vocab.idOf(byteText(byte(b)))
 		}
 	}
+	m.index = newWordIndex(m)
 	if m.bytes {
+		m.bindPairs()
 		return
 	}
 	for id := range m.vocab.spans {
 		text := m.vocab.text(uint32(id))
 		if r, size := utf8.DecodeRune(text); size > 0 && size == len(text) && m.vocab.id(text) == uint32(id) {
 			m.runes.set(r, uint32(id))
+		}
+	}
+}
+
+func (m *bpe) bindPairs() {
+	m.bytePairs = make([]uint32, 1<<16)
+	for pair := range m.bytePairs {
+		m.bytePairs[pair] = noRank
+		if a, b := m.byteIDs[pair>>8], m.byteIDs[pair&255]; a != noID && b != noID {
+			m.bytePairs[pair] = m.merges.rank(a, b)
 		}
 	}
 }

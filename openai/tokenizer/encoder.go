@@ -9,7 +9,7 @@ type encoder struct {
 	lattice lattice
 	normal  [2][]byte // the normalizers write from one into the other
 	stage   [][]byte  // text that a pre-tokenizer rewrote
-	mapped  []byte    // a word in byte-level characters
+	mapped  []byte    // a word with the mark of continued ones
 	cuts    []cut     // where the text may be cut, when wanted
 	marking bool
 }

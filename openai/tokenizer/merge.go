@@ -11,39 +11,39 @@ type mergeScratch struct {
 	heap  []uint64
 }
 
-// mergeSmall merges the symbols in place: always the lowest rank, the leftmost of equals.
-func (m *bpe) mergeSmall(e *encoder, sym []uint32) []uint32 {
-	if len(sym) < 2 {
+// mergeSmall merges the symbols in place: always the lowest rank, the leftmost of equals. ranks[i] is the rank of the pair
+// at i, with room for as many as there are symbols.
+func (m *bpe) mergeSmall(sym, ranks []uint32) []uint32 {
+	n := len(sym)
+	if n < 2 {
 		return sym
 	}
-	var room [smallWord]uint32
-	ranks := room[:len(sym)-1]
-	for i := range ranks {
-		ranks[i] = m.merges.rank(sym[i], sym[i+1])
-	}
-	for len(ranks) > 0 {
+	ranks = ranks[:n]
+	ranks[n-1] = noRank
+	for {
 		at, low := 0, ranks[0]
-		for i, r := range ranks[1:] {
+		for i, r := range ranks[:n] {
 			if r < low {
-				at, low = i+1, r
+				at, low = i, r
 			}
 		}
 		if low == noRank {
-			break
+			return sym[:n]
 		}
-		sym[at] = m.merges.result[low]
-		copy(sym[at+1:], sym[at+2:])
-		sym = sym[:len(sym)-1]
-		copy(ranks[at:], ranks[at+1:])
-		ranks = ranks[:len(ranks)-1]
-		if at < len(ranks) {
-			ranks[at] = m.merges.rank(sym[at], sym[at+1])
+		n--
+		merged := m.merges.result[low]
+		sym[at] = merged
+		for i := at + 1; i < n; i++ {
+			sym[i], ranks[i] = sym[i+1], ranks[i+1]
+		}
+		ranks[at] = noRank
+		if at+1 < n {
+			ranks[at] = m.merges.rank(merged, sym[at+1])
 		}
 		if at > 0 {
-			ranks[at-1] = m.merges.rank(sym[at-1], sym[at])
+			ranks[at-1] = m.merges.rank(sym[at-1], merged)
 		}
 	}
-	return sym
 }
 
 // mergeLarge does the same for long words in n log n: a heap of rank and position, with stale entries recognised by

@@ -43,7 +43,7 @@ func (n replace) apply(dst []byte, s string) ([]byte, edit) {
 		if first < 0 {
 			return dst, same
 		}
-		return appendReplaced(dst, s, n.literal, n.with), n.verdict(first, len(n.literal))
+		return appendReplaced(dst, s, n.literal, n.with), n.verdict(s, first, first+len(n.literal))
 	}
 	matches := n.find.all(s)
 	if len(matches) == 0 {
@@ -54,11 +54,13 @@ func (n replace) apply(dst []byte, s string) ([]byte, edit) {
 		dst = append(append(dst, s[at:m[0]]...), n.with...)
 		at = m[1]
 	}
-	return append(dst, s[at:]...), n.verdict(matches[0][0], matches[0][1]-matches[0][0])
+	return append(dst, s[at:]...), n.verdict(s, matches[0][0], matches[0][1])
 }
 
-func (n replace) verdict(first, size int) edit {
-	if first == 0 && n.with == "" && size > 0 {
+// verdict tells what replacing a first match of s did. By the library's account the new text stands for the last
+// character of the match, so that a longer match at the start crops the text.
+func (n replace) verdict(s string, start, end int) edit {
+	if start == 0 && end > 0 && (n.with == "" || utf8.RuneCountInString(s[:end]) > 1) {
 		return cropped
 	}
 	return changed

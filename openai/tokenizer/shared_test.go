@@ -14,10 +14,7 @@ import (
 
 // sharedDir returns the directory of the large test data, or skips: the project is tested without it, but less widely.
 func sharedDir(t testing.TB) string {
-	dir := os.Getenv("LEEWAY_SHARED")
-	if dir == "" {
-		dir = "../../../shared"
-	}
+	dir := sharedRoot()
 	if _, err := os.Stat(filepath.Join(dir, "tokens")); err != nil {
 		t.Skipf("SKIPPED: no large test data in %s (set LEEWAY_SHARED)", dir)
 	}
@@ -57,9 +54,11 @@ func readLines[T any](t testing.TB, name string) []T {
 	return out
 }
 
+func oneFile(tokenizer []byte) fstest.MapFS { return fstest.MapFS{"tokenizer.json": {Data: tokenizer}} }
+
 func loadGzip(t testing.TB, name string) *Tokenizer {
 	t.Helper()
-	tok, err := Load(fstest.MapFS{"tokenizer.json": {Data: readGzip(t, name)}})
+	tok, err := Load(oneFile(readGzip(t, name)))
 	if err != nil {
 		t.Fatalf("%s: %v", name, err)
 	}

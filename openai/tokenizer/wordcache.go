@@ -3,7 +3,7 @@ package tokenizer
 import "unsafe"
 
 const (
-	cacheSlots   = 1 << 13
+	cacheBits    = 14
 	cacheKeyLen  = 32
 	cacheEntries = 7
 )
@@ -11,7 +11,7 @@ const (
 // wordCache remembers the ids of short words. It is direct-mapped and an entry is one cache line, so that a hit costs
 // little more than reading the word. A cache belongs to one encoder at a time.
 type wordCache struct {
-	slots [cacheSlots]cachedWord
+	slots [1 << cacheBits]cachedWord
 }
 
 type cachedWord struct {
@@ -52,7 +52,7 @@ func (k wordKey) slot() uint64 {
 		h = (h ^ h>>32 ^ k.c) * 0x94d049bb133111eb
 		h = (h ^ h>>29 ^ k.d) * 0x9e3779b97f4a7c15
 	}
-	return h >> (64 - 13)
+	return h >> (64 - cacheBits)
 }
 
 // put remembers ids if they are few enough.
