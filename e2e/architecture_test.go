@@ -292,15 +292,16 @@ func harmless(group *ast.GenDecl, value *ast.ValueSpec) bool {
 	if name == "_" || embedded || strings.HasPrefix(strings.ToLower(name), "err") {
 		return true
 	}
-	return !slices.ContainsFunc(value.Values, func(v ast.Expr) bool {
-		switch v := v.(type) {
-		case *ast.CompositeLit:
-			return false
-		case *ast.CallExpr: // regexp.MustCompile, strings.NewReplacer, a table built by a function
-			_, ok := v.Fun.(*ast.SelectorExpr)
-			_, plain := v.Fun.(*ast.Ident)
-			return !ok && !plain
-		}
+	return len(value.Values) > 0 && !slices.ContainsFunc(value.Values, func(v ast.Expr) bool { return !isTable(v) })
+}
+
+// isTable reports whether v is a literal, the address of one, or what a function made of some.
+func isTable(v ast.Expr) bool {
+	switch v := v.(type) {
+	case *ast.CompositeLit, *ast.CallExpr, *ast.FuncLit:
 		return true
-	}) && len(value.Values) > 0
+	case *ast.UnaryExpr:
+		return isTable(v.X)
+	}
+	return false
 }

@@ -27,7 +27,7 @@ func TestDemoAnswersCurlAndTheGoSDK(t *testing.T) {
 	if all := events(text); status != http.StatusOK || len(all) < 5 || all[len(all)-1] != "[DONE]" {
 		t.Fatalf("status %d, stream %s", status, text)
 	}
-	if answer := content(t, text); !strings.Contains(answer, "prompt tokens") {
+	if answer := content(t, text); !strings.Contains(answer, "Its prompt has") {
 		t.Errorf("the answer does not say what happened: %q", answer)
 	}
 

@@ -22,6 +22,7 @@ var durationBuckets = []float64{
 var (
 	connectionsActive  = metrics.NewGauge("smg_http_connections_active", nil)
 	admissionInflight  = metrics.NewGauge("smg_admission_inflight", nil)
+	admissionQueue     = metrics.NewGauge("smg_admission_queue_depth", nil)
 	admissionAllowed   = metrics.NewCounter(`smg_http_rate_limit_total{result="allowed"}`)
 	admissionRejected  = metrics.NewCounter(`smg_http_rate_limit_total{result="rejected"}`)
 	admissionFull      = metrics.NewCounter(`smg_admission_queue_rejected_total{reason="full"}`)

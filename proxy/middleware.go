@@ -160,9 +160,15 @@ func (g *Gateway) account(x *exchange, r *http.Request) {
 	if c := chi.RouteContext(r.Context()); c != nil && c.RoutePattern() != "" && x.status != http.StatusNotFound {
 		path = c.RoutePattern()
 	}
-	took := time.Since(x.start)
-	countResponse(r.Method, path, x.status, x.code, took)
-	x.log.Info().Str("worker", x.worker).Str("method", r.Method).Str("path", r.URL.Path).Int("status", x.status).Dur("took_ms", took).Msg("request")
+	status, code, took := x.status, x.code, time.Since(x.start)
+	switch {
+	case code == "client_closed_request":
+		status = statusClientGone
+	case code != "" && status == http.StatusOK:
+		code = "stream_error"
+	}
+	countResponse(r.Method, path, status, code, took)
+	x.log.Info().Str("worker", x.worker).Str("method", r.Method).Str("path", r.URL.Path).Int("status", status).Str("code", x.code).Dur("took_ms", took).Msg("request")
 }
 
 // requestID keeps what the client sent if it is printable and short, and makes an id otherwise. The first of the
@@ -233,11 +239,21 @@ const smallBody = 1 << 20
 // admit bounds how many requests are served at once. The permit is held until the response has ended.
 func (g *Gateway) admit(next http.Handler) http.Handler {
 	return handler(func(x *exchange, r *http.Request) error {
-		leave, err := g.admission.enter(r.Context(), func() { bufferSmallBody(r) })
+		waited := false
+		leave, err := g.admission.enter(r.Context(), func() {
+			waited = true
+			admissionQueue.Inc()
+			bufferSmallBody(r)
+		})
+		if waited {
+			admissionQueue.Dec()
+		}
 		countAdmission(err)
 		if err != nil {
 			return err
 		}
+		admissionInflight.Inc()
+		defer admissionInflight.Dec()
 		defer leave()
 		next.ServeHTTP(x, r)
 		return nil

@@ -78,7 +78,7 @@ func (e *events) write(frames []byte) error {
 
 // finish sends the terminator: once, last.
 func (e *events) finish() error {
-	err := e.write(doneFrame)
+	err := e.write([]byte(doneFrame))
 	e.mu.Lock()
 	defer e.mu.Unlock()
 	e.ended = true
@@ -203,4 +203,4 @@ func (w *stampedWriter) extend(now time.Time) {
 }
 
 // doneFrame ends every stream.
-var doneFrame = []byte("data: [DONE]\n\n")
+const doneFrame = "data: [DONE]\n\n"

@@ -1,0 +1,124 @@
+// Command leeway is an OpenAI-compatible gateway for self-hosted language models.
+package main
+
+import (
+	"context"
+	_ "embed"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"os/signal"
+	"strings"
+	"syscall"
+
+	"leeway/proxy"
+	"leeway/proxy/settings"
+	"leeway/routing"
+	"leeway/workers"
+	"leeway/workers/sim"
+)
+
+//go:embed config.toml
+var annotated string // every key with its meaning: the text of --help
+
+// everything is all that can be set: a table a room.
+type everything struct {
+	Proxy   proxy.Config      `toml:"proxy"`
+	OpenAI  proxy.ModelConfig `toml:"openai"`
+	Routing routing.Config    `toml:"routing"`
+	Workers workers.Config    `toml:"workers"`
+	File    string            `toml:"-" flag:"config" help:"read settings from this file; flags stand above it"`
+	Check   bool              `toml:"-" flag:"check" help:"validate, print the settings in force and exit"`
+	Demo    bool              `toml:"-" flag:"demo" help:"serve four simulated workers"`
+}
+
+func load(args []string) (everything, error) {
+	defaults := everything{Proxy: proxy.DefaultConfig(), OpenAI: proxy.DefaultModelConfig(), Routing: routing.DefaultConfig(), Workers: workers.DefaultConfig()}
+	return settings.Load(args, defaults, func(s everything) string { return s.File })
+}
+
+func main() {
+	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
+	context.AfterFunc(ctx, stop) // the first signal drains, a second ends at once
+	name, args := "serve", os.Args[1:]
+	if len(args) > 0 && !strings.HasPrefix(args[0], "-") {
+		name, args = args[0], args[1:]
+	}
+	var err error
+	switch name {
+	case "serve", "launch", "start":
+		err = serve(ctx, args)
+	case "sim":
+		err = with(args, sim.Options{}, func(o sim.Options) error { return sim.Run(ctx, o, os.Stdout) })
+	default:
+		err = fmt.Errorf("%q is no command; use serve, sim, tokenize, detokenize or render", name)
+	}
+	if err != nil {
+		fmt.Fprintln(os.Stderr, "leeway:", err)
+		os.Exit(1)
+	}
+}
+
+// with runs a command whose options all come from flags.
+func with[T any](args []string, options T, run func(T) error) error {
+	err := settings.Parse(args, &options)
+	if errors.Is(err, settings.ErrHelp) {
+		settings.Help(os.Stdout, &options, annotated)
+		return nil
+	}
+	if err != nil {
+		return err
+	}
+	return run(options)
+}
+
+func serve(ctx context.Context, args []string) error {
+	s, err := load(args)
+	switch {
+	case errors.Is(err, settings.ErrHelp):
+		fmt.Println("leeway [serve | sim | tokenize | detokenize | render] [flags]; serve, where none stands, takes:")
+		settings.Help(os.Stdout, &s, annotated)
+		return nil
+	case err != nil:
+		return err
+	case s.Check:
+		return settings.Print(os.Stdout, s)
+	}
+	if s.Demo {
+		fleet, err := sim.Demo()
+		if err != nil {
+			return err
+		}
+		defer fleet.Close()
+		s.Workers.URLs = append(s.Workers.URLs, fleet.URLs()...)
+	}
+	return gateway(ctx, s, os.Stderr)
+}
+
+// gateway builds the house and keeps it open until ctx ends and it has drained.
+func gateway(ctx context.Context, s everything, out io.Writer) error {
+	log := s.Proxy.Logger(out)
+	router, err := routing.New(s.Routing)
+	if err != nil {
+		return err
+	}
+	pool, err := workers.New(s.Workers, router, log)
+	if err != nil {
+		return err
+	}
+	hall, err := proxy.New(s.Proxy, s.OpenAI, router, pool, log)
+	if err != nil {
+		return err
+	}
+	public, measures, err := s.Proxy.Listen()
+	if err != nil {
+		return err
+	}
+	running, stop := context.WithCancel(context.WithoutCancel(ctx)) // the pool outlives the drain
+	ended := make(chan error, 1)
+	go func() { ended <- pool.Run(running) }()
+	err = hall.Serve(ctx, public, measures)
+	stop()
+	return errors.Join(err, <-ended)
+}
