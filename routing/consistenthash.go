@@ -18,8 +18,8 @@ func (consistentHash) choose(d *decision) int {
 // highest returns the candidate with the highest claim on a key among those that qualify; -1 if none does.
 func (d *decision) highest(key uint64, qualifies func(i int) bool) int {
 	best, claim := -1, uint64(0)
-	for i := range d.candidates {
-		if c := xxh3.HashStringSeed(d.candidates[i].Worker, key); qualifies(i) && (best < 0 || c > claim) {
+	for i, worker := range d.names {
+		if c := xxh3.HashStringSeed(worker, key); qualifies(i) && (best < 0 || c > claim) {
 			best, claim = i, c
 		}
 	}

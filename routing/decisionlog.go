@@ -76,7 +76,7 @@ func Replay(r Receipt, s Settings) (Receipt, error) {
 	if err != nil {
 		return Receipt{}, fmt.Errorf("replay: %w", err)
 	}
-	d := &decision{router: router, mode: s.Mode, scorer: router.scorer, tokens: r.PromptTokens}
+	d := &decision{router: router, mode: s.Mode, scorer: router.scorer, tokens: r.PromptTokens, pool: &pool{names: r.Workers}}
 	d.candidates = slices.Clone(r.Candidates)
 	d.recorded.base, d.recorded.against = r.Base, r.Against
 	d.asked = s.Mode != Off && r.Result != Ineligible && r.Result != NotAsked
@@ -100,9 +100,9 @@ func Replay(r Receipt, s Settings) (Receipt, error) {
 func (d *decision) describe(r *Receipt, base int) {
 	p := &d.preference
 	r.Policy, r.Mode, r.Cost = d.router.cfg.Policy, d.mode, d.router.cfg.CacheCost
-	r.Candidates = d.candidates
-	r.Base, r.Preferred = d.candidates[base].Worker, d.candidates[p.preferred].Worker
-	r.Against = d.candidates[p.against].Worker
+	r.Workers, r.Candidates = d.names, d.candidates
+	r.Base, r.Preferred = d.names[base], d.names[p.preferred]
+	r.Against = d.names[p.against]
 	r.Result, r.Reasons, r.Saving, r.Slack = p.result, p.reasons, p.saving, p.slack
 	if r.Chosen = r.Base; d.mode == Enforce {
 		r.Chosen = r.Preferred

@@ -57,6 +57,7 @@ func (f *fleet) add(s *seat) {
 
 func (p *pool) add(s *seat) {
 	p.seats = append(p.seats, s)
+	p.names = append(p.names, s.target.ID)
 	p.sources = append(p.sources, s.source)
 	p.whole = p.whole && s.target.GRPC && !s.target.Split
 }

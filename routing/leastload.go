@@ -132,11 +132,11 @@ func (p *leastLoad) best(d *decision, of book, chance *chance, recorded string) 
 	}
 	draw := chance.draw()
 	for i := range d.candidates {
-		x, a := &d.candidates[i], of(&d.candidates[i])
+		a := of(&d.candidates[i])
 		if a.Full || a.Score > lowest+p.form.tie {
 			continue
 		}
-		if draw.offer(i); x.Worker == recorded {
+		if draw.offer(i); d.names[i] == recorded {
 			return i
 		}
 	}

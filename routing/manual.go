@@ -29,8 +29,8 @@ func (p *manual) choose(d *decision) int {
 		return random{}.choose(d)
 	}
 	if a, ok := p.keys[key]; ok && d.now.Sub(a.used) < p.maxIdle {
-		for i := range d.candidates {
-			if d.candidates[i].Worker == a.worker {
+		for i, worker := range d.names {
+			if worker == a.worker {
 				p.keys[key] = assignment{a.worker, d.now}
 				return i
 			}
@@ -39,8 +39,8 @@ func (p *manual) choose(d *decision) int {
 	chosen := p.home(d)
 	p.forget(key)
 	p.makeRoom(d.now)
-	p.keys[key] = assignment{d.candidates[chosen].Worker, d.now}
-	p.groups[d.candidates[chosen].Worker]++
+	p.keys[key] = assignment{d.names[chosen], d.now}
+	p.groups[d.names[chosen]]++
 	return chosen
 }
 
@@ -50,7 +50,7 @@ func (p *manual) home(d *decision) int {
 	case "min_load":
 		return d.fewest()
 	case "min_group":
-		return d.least(func(i int) int { return p.groups[d.candidates[i].Worker] })
+		return d.least(func(i int) int { return p.groups[d.names[i]] })
 	}
 	return random{}.choose(d)
 }

@@ -24,8 +24,9 @@ func settings() Settings {
 func snapshot(throughput float64, queued, cached []int) Receipt {
 	r := Receipt{PromptTokens: 1 << 20, Result: Complete, Base: "w0"}
 	for i := range queued {
+		r.Workers = append(r.Workers, name(i))
 		r.Candidates = append(r.Candidates, Candidate{
-			Worker: name(i), Sampled: true, Uncached: int64(queued[i]), Throughput: throughput,
+			Sampled: true, Uncached: int64(queued[i]), Throughput: throughput,
 			Certificate: prefix.Certified, BlockSize: 16, Cached: int32(cached[i]), PrefillRate: 8000,
 		})
 	}
@@ -81,9 +82,9 @@ func TestTheBoundHoldsWhateverTheFleet(t *testing.T) {
 		case got.Preferred != got.Base && (preferred.Certificate != prefix.Certified || !preferred.Sampled):
 			t.Fatalf("round %d: no certificate or load, and yet credit: %+v", round, preferred)
 		}
-		for _, x := range got.Candidates {
+		for i, x := range got.Candidates {
 			if x.Saving > 0 && (x.Saving-base.Saving)-(x.Cost-base.Cost) > got.Slack {
-				t.Fatalf("round %d: %s would have been better: %+v", round, x.Worker, got)
+				t.Fatalf("round %d: w%d would have been better: %+v", round, i, got)
 			}
 		}
 		off := s
@@ -132,7 +133,7 @@ func moreSaved(t *testing.T, r Receipt, s Settings, owner string) {
 }
 
 func find(r Receipt, worker string) *Candidate {
-	return &r.Candidates[slices.IndexFunc(r.Candidates, func(x Candidate) bool { return x.Worker == worker })]
+	return &r.Candidates[slices.Index(r.Workers, worker)]
 }
 
 // moreLoad: a worker that was not preferred is not preferred for having more to do.
@@ -140,14 +141,14 @@ func moreLoad(t *testing.T, chance *rand.Rand, r Receipt, s Settings, before Rec
 	t.Helper()
 	i := chance.IntN(len(r.Candidates))
 	x := r.Candidates[i]
-	if !x.Sampled || x.Uncached == 0 || before.Preferred == x.Worker || before.Base == x.Worker {
+	if !x.Sampled || x.Uncached == 0 || before.Preferred == name(i) || before.Base == name(i) {
 		return
 	}
 	r.Candidates = slices.Clone(r.Candidates)
 	r.Candidates[i].Uncached += 500
 	r.Candidates[i].Ledger.Backlog += 500
-	if got := replay(t, r, s); got.Preferred == x.Worker {
-		t.Fatalf("%s won by having more to do", x.Worker)
+	if got := replay(t, r, s); got.Preferred == name(i) {
+		t.Fatalf("w%d won by having more to do", i)
 	}
 }
 

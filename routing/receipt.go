@@ -1,6 +1,8 @@
 package routing
 
 import (
+	"encoding/json"
+	"slices"
 	"time"
 
 	"leeway/routing/prefix"
@@ -18,22 +20,68 @@ type Receipt struct {
 	Base         string    `json:"base"` // the base policy's choice
 	// Against is the choice that the preference was weighed against: Base, or in shadow what the base choice would be
 	// had the preference been enforced all along.
-	Against    string      `json:"against"`
-	Preferred  string      `json:"preferred"` // the choice with the preference; Base where none was computed
-	Chosen     string      `json:"chosen"`
-	Cost       string      `json:"cost"`
-	Result     Result      `json:"result"`
-	Reasons    Reasons     `json:"reasons"`
-	Saving     float64     `json:"saving"` // at the preferred worker
-	Slack      float64     `json:"slack"`  // what Preferred saves more than Against, beyond what it costs more; never negative
-	Candidates []Candidate `json:"candidates"`
+	Against   string  `json:"against"`
+	Preferred string  `json:"preferred"` // the choice with the preference; Base where none was computed
+	Chosen    string  `json:"chosen"`
+	Cost      string  `json:"cost"`
+	Result    Result  `json:"result"`
+	Reasons   Reasons `json:"reasons"`
+	Saving    float64 `json:"saving"` // at the preferred worker
+	Slack     float64 `json:"slack"`  // what Preferred saves more than Against, beyond what it costs more; never negative
+	// Workers names the candidates, in their order. In JSON each candidate has its name instead.
+	Workers    []string    `json:"-"`
+	Candidates []Candidate `json:"-"`
 	Outcome    *Outcome    `json:"outcome,omitempty"`
 }
 
-// Candidate is what a decision knew of one worker and what it made of it.
-type Candidate struct {
-	Worker string `json:"worker"`
+// Candidate returns what the decision knew of a worker, if it was one of the candidates.
+func (r *Receipt) Candidate(worker string) (x Candidate, ok bool) {
+	if i := slices.Index(r.Workers, worker); i >= 0 {
+		return r.Candidates[i], true
+	}
+	return Candidate{}, false
+}
 
+// named is a candidate as JSON has it.
+type named struct {
+	Worker string `json:"worker"`
+	Candidate
+}
+
+// receiptFields are a receipt's own, without its methods.
+type receiptFields Receipt
+
+type receiptJSON struct {
+	receiptFields
+	Candidates []named `json:"candidates"`
+}
+
+// MarshalJSON writes the receipt with its candidates' names.
+func (r Receipt) MarshalJSON() ([]byte, error) {
+	out := receiptJSON{receiptFields: receiptFields(r), Candidates: make([]named, len(r.Candidates))}
+	for i := range r.Candidates {
+		out.Candidates[i] = named{r.Workers[i], r.Candidates[i]}
+	}
+	return json.Marshal(out)
+}
+
+// UnmarshalJSON reads what MarshalJSON wrote.
+func (r *Receipt) UnmarshalJSON(text []byte) error {
+	var in receiptJSON
+	if err := json.Unmarshal(text, &in); err != nil {
+		return err
+	}
+	*r = Receipt(in.receiptFields)
+	for i := range in.Candidates {
+		r.Workers = append(r.Workers, in.Candidates[i].Worker)
+		r.Candidates = append(r.Candidates, in.Candidates[i].Candidate)
+	}
+	return nil
+}
+
+// Candidate is what a decision knew of one worker and what it made of it. It holds no pointers, so that the thousands
+// of them that are kept cost the garbage collector nothing.
+type Candidate struct {
 	// The load sample in use. Unsampled: there is none that may be used, and the other fields are zero.
 	Sampled     bool    `json:"sampled"`
 	Running     int32   `json:"running"`

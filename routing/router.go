@@ -67,7 +67,8 @@ type fleet struct {
 // pool is the healthy workers of one model.
 type pool struct {
 	seats   []*seat
-	sources []prefix.Source // of the same order
+	names   []string // of the same order, as all that follow
+	sources []prefix.Source
 	// whole says that each does the whole work itself, on a connection that tells us of its cache.
 	whole bool
 }
@@ -231,7 +232,7 @@ func (d *decision) look() {
 	d.candidates = make([]Candidate, len(d.seats))
 	for i := range d.seats {
 		s, x := d.seats[i], &d.candidates[i]
-		x.Worker, x.InFlight = s.target.ID, int32(s.inFlight)
+		x.InFlight = int32(s.inFlight)
 		x.Ledger, x.Shadow = s.sent.account(), s.shadow.account()
 		x.PrefillRate, x.OthersBacklog = s.rate.tokens(d.router.cfg.PrefillThroughput), s.others
 		if s.sample.fresh(d.now, maxAge) {
