@@ -25,22 +25,12 @@ func shadowPool(t *testing.T, urls ...string) (*Pool, *routing.Router) {
 }
 
 // claim is what a worker can prove to hold of a prompt now.
-func claim(t *testing.T, r *routing.Router, worker string, tokens []uint32) (prefix.Word, int) {
-	t.Helper()
-	lease, err := r.Pick(time.Now(), routing.Request{
-		Model: "demo", Tokens: tokens, Chat: true, Streaming: true, PlainText: true,
-	})
-	if err != nil {
+func claim(r *routing.Router, worker string, tokens []uint32) (prefix.Word, int) {
+	c, ok := considered(r, worker, routing.Request{Model: "demo", Tokens: tokens, Chat: true, Streaming: true, PlainText: true})
+	if !ok {
 		return prefix.Unhealthy, 0
 	}
-	defer lease.Release()
-	for _, c := range lease.Receipt().Candidates {
-		if c.Worker == worker {
-			return c.Certificate, int(c.Cached)
-		}
-	}
-	t.Fatalf("%s is no candidate", worker)
-	return 0, 0
+	return c.Certificate, c.Cached
 }
 
 func waitClaim(t *testing.T, r *routing.Router, worker string, tokens []uint32, word prefix.Word, cached int) {
@@ -48,7 +38,7 @@ func waitClaim(t *testing.T, r *routing.Router, worker string, tokens []uint32, 
 	var gotWord prefix.Word
 	var got int
 	for end := time.Now().Add(10 * time.Second); time.Now().Before(end); time.Sleep(5 * time.Millisecond) {
-		if gotWord, got = claim(t, r, worker, tokens); gotWord == word && got == cached {
+		if gotWord, got = claim(r, worker, tokens); gotWord == word && got == cached {
 			return
 		}
 	}
@@ -84,7 +74,7 @@ func TestWhatAWorkerHasComputedItCanClaim(t *testing.T) {
 			eachDialect(t, func(t *testing.T, dialect string) {
 				w, other := startSim(t, sim.Options{Dialect: dialect, Servicer: string(servicer), Speed: 20}), startSim(t, sim.Options{})
 				pool, router := shadowPool(t, w.URL(), other.URL())
-				eventually(t, func() bool { _, ok := sampleOf(t, router, w.URL()); return ok }, "a sample")
+				eventually(t, func() bool { return sampled(router, w.URL()) }, "a sample")
 				ask(t, pool, w.URL(), promptOf(1, 100))
 				waitClaim(t, router, w.URL(), promptOf(1, 100), prefix.Certified, 96)
 				if cached := ask(t, pool, w.URL(), promptOf(1, 100)); cached != 96 {
@@ -109,7 +99,7 @@ func TestARestartEndsAllClaims(t *testing.T) {
 			t.Fatal(err)
 		}
 		eventually(t, func() bool {
-			word, cached := claim(t, router, w.URL(), promptOf(1, 100))
+			word, cached := claim(router, w.URL(), promptOf(1, 100))
 			return word != prefix.Certified && cached == 0
 		}, "the claim to end")
 		eventually(t, func() bool {
@@ -125,10 +115,10 @@ func TestARestartEndsAllClaims(t *testing.T) {
 		eventually(t, func() bool {
 			ask(t, pool, w.URL(), promptOf(seed, 100))
 			seed++
-			word, _ := claim(t, router, w.URL(), prompt(10))
+			word, _ := claim(router, w.URL(), prompt(10))
 			return word == prefix.Certified
 		}, "a new certificate")
-		if _, cached := claim(t, router, w.URL(), promptOf(1, 100)); cached != 0 {
+		if _, cached := claim(router, w.URL(), promptOf(1, 100)); cached != 0 {
 			t.Errorf("keep %v: %d tokens of the process before are claimed", keep, cached)
 		}
 	}
@@ -158,7 +148,7 @@ func TestFaultsOfTheStreamEndClaims(t *testing.T) {
 				eventually(t, func() bool {
 					seed++
 					ask(t, pool, w.URL(), promptOf(seed, 100))
-					word, cached := claim(t, router, w.URL(), promptOf(seed, 100))
+					word, cached := claim(router, w.URL(), promptOf(seed, 100))
 					return word == prefix.Certified && cached == 96
 				}, "a new certificate")
 				if cached := ask(t, pool, w.URL(), promptOf(seed, 100)); cached != 96 {
@@ -188,7 +178,7 @@ func TestACertificateDiesWithTheEngine(t *testing.T) {
 		t.Fatal(err)
 	}
 	waitState(t, pool, w.URL(), Ready)
-	if word, cached := claim(t, router, w.URL(), promptOf(1, 100)); cached != 0 {
+	if word, cached := claim(router, w.URL(), promptOf(1, 100)); cached != 0 {
 		t.Errorf("%s for %d tokens", word, cached)
 	}
 }
@@ -202,7 +192,7 @@ func TestAFlushThroughTheGatewayEmptiesAtOnce(t *testing.T) {
 	if err := pool.Flush(t.Context(), w.URL(), time.Second); err != nil {
 		t.Fatal(err)
 	}
-	if _, cached := claim(t, router, w.URL(), promptOf(1, 100)); cached != 0 {
+	if _, cached := claim(router, w.URL(), promptOf(1, 100)); cached != 0 {
 		t.Errorf("%d tokens are claimed", cached)
 	}
 }
@@ -268,7 +258,7 @@ func TestALostConnectionToAnUnchangedEngineKeepsItsWarmView(t *testing.T) {
 			}
 			waitClaim(t, router, url, promptOf(1, 100), prefix.Certified, 96)
 			between.cut()
-			eventually(t, func() bool { word, _ := claim(t, router, url, promptOf(1, 100)); return word == prefix.Suspended }, "the claim to be suspended")
+			eventually(t, func() bool { word, _ := claim(router, url, promptOf(1, 100)); return word == prefix.Suspended }, "the claim to be suspended")
 			time.Sleep(400 * time.Millisecond)
 			waitState(t, pool, url, Ready)
 			ask(t, pool, url, promptOf(7, 100))

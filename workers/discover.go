@@ -170,8 +170,7 @@ func (d *watcher) apply(specs []Spec) {
 		case !ok:
 			d.add(spec)
 		case have.Model != spec.Model || have.Role != spec.Role:
-			d.pool.update(spec)
-			d.known[spec.URL] = spec
+			d.change(spec)
 		}
 	}
 }
@@ -186,6 +185,15 @@ func (d *watcher) add(spec Spec) {
 		d.known[spec.URL] = spec
 	}
 	count("smg_discovery_registrations_total", "source", "file", "result", result)
+}
+
+func (d *watcher) change(spec Spec) {
+	_, err := d.pool.Update(spec.URL, func(s *Spec) { s.Model, s.Role = spec.Model, spec.Role })
+	if err != nil {
+		d.pool.log.Error().Err(err).Msg("discovered worker not changed")
+		return
+	}
+	d.known[spec.URL] = spec
 }
 
 // drop lets go of a worker that this watcher has brought.

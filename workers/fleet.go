@@ -42,6 +42,21 @@ func (w *worker) status() Status {
 	}
 }
 
+// change applies a change of the spec, if what comes of it can be.
+func (w *worker) change(change func(*Spec)) error {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	spec := w.spec
+	change(&spec)
+	spec.URL, spec.Dialect, spec.Instance = w.spec.URL, w.spec.Dialect, w.spec.Instance
+	if err := spec.check(); err != nil {
+		return err
+	}
+	w.spec.Model, w.spec.Role, w.spec.Labels = spec.Model, spec.Role, spec.Labels
+	w.spec.Priority, w.spec.Cost = spec.Priority, spec.Cost
+	return nil
+}
+
 // model is the name that clients call the worker's model by.
 func (w *worker) model(info engine.Info) string {
 	for _, name := range []string{w.spec.Model, info.Model, info.ModelPath} {

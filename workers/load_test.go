@@ -1,34 +1,56 @@
 package workers
 
 import (
+	"encoding/json"
 	"testing"
 	"time"
 
 	"leeway/routing"
+	"leeway/routing/prefix"
 	"leeway/workers/engine"
 	"leeway/workers/sim"
 )
 
-// sampleOf returns what the router knows of a worker's load at this moment.
-func sampleOf(t *testing.T, r *routing.Router, worker string) (routing.Candidate, bool) {
-	t.Helper()
-	lease, err := r.Pick(time.Now(), routing.Request{Model: "demo", Tokens: prompt(10)})
+// candidate is what a receipt says of one worker.
+type candidate struct {
+	Worker      string
+	Sampled     bool
+	Certificate prefix.Word
+	Cached      int
+}
+
+// considered returns what the router knows of a worker at this moment, from the receipt of a choice.
+func considered(r *routing.Router, worker string, req routing.Request) (candidate, bool) {
+	lease, err := r.Pick(time.Now(), req)
 	if err != nil {
-		t.Fatal(err)
+		return candidate{}, false
 	}
 	defer lease.Release()
-	for _, c := range lease.Receipt().Candidates {
-		if c.Worker == worker && c.Sampled {
+	text, err := json.Marshal(lease.Receipt())
+	if err != nil {
+		return candidate{}, false
+	}
+	var receipt struct{ Candidates []candidate }
+	if err := json.Unmarshal(text, &receipt); err != nil {
+		return candidate{}, false
+	}
+	for _, c := range receipt.Candidates {
+		if c.Worker == worker {
 			return c, true
 		}
 	}
-	return routing.Candidate{}, false
+	return candidate{}, false
+}
+
+func sampled(r *routing.Router, worker string) bool {
+	c, ok := considered(r, worker, routing.Request{Model: "demo", Tokens: prompt(10)})
+	return ok && c.Sampled
 }
 
 func TestLoadsReachTheRouter(t *testing.T) {
 	eachDialect(t, func(t *testing.T, dialect string) {
 		_, router, w := readyPool(t, sim.Options{Dialect: dialect, NoKVEvents: true})
-		eventually(t, func() bool { _, ok := sampleOf(t, router, w.URL()); return ok }, "a sample")
+		eventually(t, func() bool { return sampled(router, w.URL()) }, "a sample")
 	})
 }
 
@@ -41,11 +63,11 @@ func TestOneSlowWorkerDelaysNoOther(t *testing.T) {
 	waitState(t, pool, slow.URL(), Ready)
 	waitState(t, pool, quickOne.URL(), Ready)
 	began := time.Now()
-	eventually(t, func() bool { _, ok := sampleOf(t, router, quickOne.URL()); return ok }, "a sample")
+	eventually(t, func() bool { return sampled(router, quickOne.URL()) }, "a sample")
 	if took := time.Since(began); took > time.Second {
 		t.Errorf("it took %v", took)
 	}
-	if _, ok := sampleOf(t, router, slow.URL()); ok {
+	if sampled(router, slow.URL()) {
 		t.Error("the slow worker has a sample")
 	}
 }
@@ -53,7 +75,7 @@ func TestOneSlowWorkerDelaysNoOther(t *testing.T) {
 // case C3
 func TestAFailedPollTakesTheSampleBack(t *testing.T) {
 	_, router, w := readyPool(t, sim.Options{NoKVEvents: true})
-	eventually(t, func() bool { _, ok := sampleOf(t, router, w.URL()); return ok }, "a sample")
+	eventually(t, func() bool { return sampled(router, w.URL()) }, "a sample")
 	for _, fault := range []sim.Fault{
 		{Kind: sim.FaultNoLoads},
 		{Kind: sim.FaultError, Method: "GetLoads", Code: "UNAVAILABLE"},
@@ -61,11 +83,11 @@ func TestAFailedPollTakesTheSampleBack(t *testing.T) {
 		if err := w.SetFaults(fault); err != nil {
 			t.Fatal(err)
 		}
-		eventually(t, func() bool { _, ok := sampleOf(t, router, w.URL()); return !ok }, "the sample to go")
+		eventually(t, func() bool { return !sampled(router, w.URL()) }, "the sample to go")
 		if err := w.SetFaults(); err != nil {
 			t.Fatal(err)
 		}
-		eventually(t, func() bool { _, ok := sampleOf(t, router, w.URL()); return ok }, "a sample")
+		eventually(t, func() bool { return sampled(router, w.URL()) }, "a sample")
 	}
 }
 
@@ -97,7 +119,7 @@ func TestPushedLoadsReachTheRouter(t *testing.T) {
 	}
 	pool, router := startPool(t, quick(w.URL()))
 	waitState(t, pool, w.URL(), Ready)
-	eventually(t, func() bool { _, ok := sampleOf(t, router, w.URL()); return ok }, "a pushed sample")
+	eventually(t, func() bool { return sampled(router, w.URL()) }, "a pushed sample")
 }
 
 // A target of two ranks is only known once both have spoken, and is as old as the older word.

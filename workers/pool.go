@@ -134,16 +134,21 @@ func (p *Pool) member(id string) int {
 	return slices.IndexFunc(p.members, func(w *worker) bool { return w.id == id || w.spec.URL == id })
 }
 
-// update changes what was asked of a worker, but for its address.
-func (p *Pool) update(spec Spec) {
+// Update changes what is asked of a worker, by id or address. Its address, dialect and instance cannot change: that
+// would be another worker.
+func (p *Pool) Update(id string, change func(*Spec)) (Status, error) {
+	var w *worker
+	var err error
 	p.publish(func() {
-		if i := p.member(spec.URL); i >= 0 {
-			w := p.members[i]
-			w.mu.Lock()
-			w.spec.Model, w.spec.Role = spec.Model, spec.Role
-			w.mu.Unlock()
+		if i := p.member(id); i >= 0 {
+			w = p.members[i]
+			err = w.change(change)
 		}
 	})
+	if w == nil {
+		return Status{}, fmt.Errorf("%w: %s", ErrUnknownWorker, id)
+	}
+	return w.status(), err
 }
 
 // Workers returns what is known of each worker, in the order in which they joined.

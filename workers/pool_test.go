@@ -138,6 +138,25 @@ func TestWorkersComeAndGoAtRunTime(t *testing.T) {
 	}
 }
 
+func TestAWorkerCanBeRelabelledButNotMoved(t *testing.T) {
+	pool, router, w := readyPool(t, sim.Options{})
+	s, err := pool.Update(w.URL(), func(s *Spec) {
+		s.URL, s.Model, s.Priority, s.Labels = "grpc://elsewhere:1", "renamed", 7, map[string]string{"zone": "a"}
+	})
+	if err != nil || s.Spec.URL != w.URL() || s.Model != "renamed" || s.Spec.Priority != 7 || s.Spec.Cost != 1 || s.Spec.Labels["zone"] != "a" {
+		t.Errorf("got %+v, %v", s, err)
+	}
+	if _, err := pick(router, "renamed"); err != nil {
+		t.Error(err)
+	}
+	if _, err := pool.Update(s.ID, func(s *Spec) { s.Role = "cook" }); err == nil {
+		t.Error("a role that does not exist was taken")
+	}
+	if _, err := pool.Update("nobody", func(*Spec) {}); !errors.Is(err, ErrUnknownWorker) {
+		t.Errorf("got %v", err)
+	}
+}
+
 func TestEachRankIsATargetWhereRanksAreChosen(t *testing.T) {
 	eachDialect(t, func(t *testing.T, dialect string) {
 		w := startSim(t, sim.Options{Dialect: dialect, Ranks: 2, Speed: 20})
