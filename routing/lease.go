@@ -57,6 +57,7 @@ func (l *Lease) Finish(now time.Time, o Outcome) {
 		l.feed.CountPrompt(o.PromptTokens, l.receipt.PromptTokens)
 	}
 	l.claim.Audit(o.CachedTokens)
+	l.feed.Served(o.PromptTokens - o.CachedTokens)
 }
 
 func (l *Lease) end(now time.Time, o *Outcome) (first bool) {

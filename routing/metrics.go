@@ -123,36 +123,54 @@ func (mm *modelMeters) saving(set *metrics.Set, mode Mode) *metrics.PrometheusHi
 // WriteMetrics writes all of this package's metrics in Prometheus' text format, gauges as they are at a moment.
 func (r *Router) WriteMetrics(w io.Writer, now time.Time) {
 	r.meters.set.WritePrometheus(w)
+	var text []byte
 	for _, s := range r.index.Stats(now) {
-		gauge := func(name string, value float64) { fmt.Fprintf(w, "%s{worker=%q} %v\n", name, s.Worker, value) }
-		certified := 0.
-		if s.Certified {
-			certified = 1
-		}
-		gauge("leeway_kv_certificate", certified)
-		gauge("leeway_kv_index_blocks", float64(s.Blocks))
-		gauge("leeway_kv_index_bytes", float64(s.Bytes))
-		gauge("leeway_kv_event_lag_seconds", s.Lag.Seconds())
-		for reason := range s.Losses {
-			if n := s.Losses[reason]; n > 0 {
-				fmt.Fprintf(w, "leeway_kv_certificate_losses_total{worker=%q,reason=%q} %d\n", s.Worker, prefix.Word(reason), n)
-			}
-		}
-		for found, n := range s.Audits {
-			fmt.Fprintf(w, "leeway_kv_claims_audited_total{worker=%q,result=%q} %d\n", s.Worker, prefix.Finding(found), n)
-		}
+		text = appendCache(text, &s)
 	}
-	r.writeSamples(w, now)
+	w.Write(r.appendSamples(text, now)) // a scraper that has gone is no concern of ours
 }
 
-// writeSamples writes how old each worker's load is, and how fast it was seen to compute prompts.
-func (r *Router) writeSamples(w io.Writer, now time.Time) {
+// appendCache appends what is known of a worker's cache.
+func appendCache(text []byte, s *prefix.Stats) []byte {
+	for _, g := range []struct {
+		name  string
+		value float64
+	}{
+		{"leeway_kv_certificate", flag(s.Certified)},
+		{"leeway_kv_silent", flag(s.Silent)},
+		{"leeway_kv_index_blocks", float64(s.Blocks)},
+		{"leeway_kv_index_bytes", float64(s.Bytes)},
+		{"leeway_kv_event_lag_seconds", s.Lag.Seconds()},
+	} {
+		text = fmt.Appendf(text, "%s{worker=%q} %v\n", g.name, s.Worker, g.value)
+	}
+	for reason, n := range s.Losses {
+		if n > 0 {
+			text = fmt.Appendf(text, "leeway_kv_certificate_losses_total{worker=%q,reason=%q} %d\n", s.Worker, prefix.Word(reason), n)
+		}
+	}
+	for found, n := range s.Audits {
+		text = fmt.Appendf(text, "leeway_kv_claims_audited_total{worker=%q,result=%q} %d\n", s.Worker, prefix.Finding(found), n)
+	}
+	return text
+}
+
+func flag(on bool) float64 {
+	if on {
+		return 1
+	}
+	return 0
+}
+
+// appendSamples appends how old each worker's load is, and how fast it was seen to compute prompts.
+func (r *Router) appendSamples(text []byte, now time.Time) []byte {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	for id, s := range r.fleet.Load().byID {
 		if s.sample.usable {
-			fmt.Fprintf(w, "leeway_load_sample_age_seconds{worker=%q} %v\n", id, now.Sub(s.sample.taken).Seconds())
+			text = fmt.Appendf(text, "leeway_load_sample_age_seconds{worker=%q} %v\n", id, now.Sub(s.sample.taken).Seconds())
 		}
-		fmt.Fprintf(w, "leeway_prefill_rate_tokens{worker=%q} %v\n", id, s.rate.tokens(r.cfg.PrefillThroughput))
+		text = fmt.Appendf(text, "leeway_prefill_rate_tokens{worker=%q} %v\n", id, s.rate.tokens(r.cfg.PrefillThroughput))
 	}
+	return text
 }

@@ -53,10 +53,25 @@ func (f *Feed) CountPrompt(engine, ours int) {
 	}
 }
 
+// silence is how many prompts a worker may compute without an event before it is called silent; a prompt shorter than
+// silentTokens may be less than a block.
+const (
+	silence      = 32
+	silentTokens = 256
+)
+
+// Served notes that the worker has computed tokens of a prompt, which it should tell of.
+func (f *Feed) Served(computed int) {
+	if computed >= silentTokens {
+		f.untold.Add(1)
+	}
+}
+
 func (f *Feed) stats(now time.Time) Stats {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	s := Stats{Worker: f.worker, Lag: time.Duration(f.lag.Load())}
+	s.Silent = f.untold.Load() >= silence
 	s.Certified = len(f.all()) > 0 && !f.mismatch.Load()
 	for _, v := range f.all() {
 		s.Certified = s.Certified && v.load().word() == Certified && !v.quiet(now.UnixNano(), f.index.cfg.MaxAge)

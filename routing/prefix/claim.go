@@ -73,6 +73,9 @@ func (q *Query) Ask(now time.Time, tokens []uint32, sources []Source) {
 			c.Word, c.Tokens = Stale, 0
 		}
 	}
+	for i := range q.chains[:q.inUse] {
+		q.chains[i].tokens = nil // the prompt is not ours to keep
+	}
 }
 
 // claim says whether a source may claim anything at a moment, in Unix nanoseconds.

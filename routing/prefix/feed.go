@@ -34,6 +34,7 @@ type Feed struct {
 	absent   atomic.Uint32           // the Word for which there is no stream at all; None if there may be one
 	mismatch atomic.Bool             // the engine counts other prompt tokens than we do
 	lag      atomic.Int64            // nanoseconds from publisher to receipt, of the newest batch
+	untold   atomic.Int64            // prompts computed since the newest batch with an event
 	losses   [words]atomic.Uint64    // certificates lost, by reason
 	audits   [findings]atomic.Uint64
 
@@ -74,6 +75,9 @@ func (f *Feed) apply(at time.Time, b *Batch) Verdict {
 	v := f.view(b.Rank)
 	if v == nil {
 		return Heard
+	}
+	if len(b.Events) > 0 {
+		f.untold.Store(0)
 	}
 	if b.Snapshot != nil {
 		v.seen.Store(at.UnixNano())

@@ -239,3 +239,23 @@ func TestARemovedWorkerLeavesNothingBehind(t *testing.T) { // case D10
 		t.Errorf("%d bytes are left", got)
 	}
 }
+
+func TestAWorkerThatTellsNothingOfWhatItComputesIsSilent(t *testing.T) { // case D12
+	w := newWorker(t)
+	silent := func() bool { return w.feed.index.Stats(w.now)[0].Silent }
+	for range 2 * silence {
+		w.feed.Served(silentTokens - 1)
+	}
+	if silent() {
+		t.Error("short prompts make no block to tell of")
+	}
+	for range silence {
+		w.feed.Served(silentTokens)
+	}
+	if !silent() {
+		t.Error("not noticed")
+	}
+	if w.batch(1, Applied, w.whole()); silent() {
+		t.Error("it has spoken")
+	}
+}
