@@ -142,17 +142,21 @@ func repeat(r *render, a, b Value) (Value, error) {
 }
 
 func repeatError(a, b Value) error {
-	for _, v := range []Value{a, b} {
-		switch v.(type) {
-		case Str, Markup, *List, Tuple:
-			other := b
-			if v == b && v != a {
-				other = a
-			}
-			return typeError("can't multiply sequence by non-int of type '%s'", other.typeName())
-		}
+	switch {
+	case isRepeatable(a):
+		return typeError("can't multiply sequence by non-int of type '%s'", b.typeName())
+	case isRepeatable(b):
+		return typeError("can't multiply sequence by non-int of type '%s'", a.typeName())
 	}
 	return operandError("*", a, b)
+}
+
+func isRepeatable(v Value) bool {
+	switch v.(type) {
+	case Str, Markup, *List, Tuple:
+		return true
+	}
+	return false
 }
 
 func repeatItems(r *render, items []Value, n int) ([]Value, error) {
@@ -256,6 +260,9 @@ func bigOp(op string, x, y *big.Int) (Value, error) {
 	}
 	switch op {
 	case "/":
+		if x.Sign() == 0 {
+			return Float(math.Copysign(0, float64(y.Sign()))), nil
+		}
 		f, _ := new(big.Rat).SetFrac(x, y).Float64()
 		if math.IsInf(f, 0) {
 			return nil, raise("OverflowError", "integer division result too large for a float")
@@ -354,11 +361,34 @@ func floatPower(x, y float64) (Value, error) {
 	if x < 0 && y != math.Trunc(y) && !math.IsInf(x, 0) {
 		return nil, typeError("complex numbers are not supported: a negative number to a fractional power")
 	}
-	z := math.Pow(x, y)
+	z := power(x, y)
 	if math.IsInf(z, 0) && !math.IsInf(x, 0) && !math.IsInf(y, 0) {
 		return nil, raise("OverflowError", "(34, 'Numerical result out of range')")
 	}
 	return Float(z), nil
+}
+
+// power is pow(x, y) as C rounds it. Go's own is off by a few units in the last place; whole and half exponents, which
+// are those that occur, are computed exactly and rounded once.
+func power(x, y float64) float64 {
+	if n := 2 * y; n != math.Trunc(n) || math.Abs(n) > 4096 || x == 0 || math.IsInf(x, 0) || math.IsNaN(x) {
+		return math.Pow(x, y)
+	}
+	const precision = 300
+	base := new(big.Float).SetPrec(precision).SetFloat64(x)
+	z := new(big.Float).SetPrec(precision).SetInt64(1)
+	whole, half := math.Modf(math.Abs(y))
+	for range int(whole) {
+		z.Mul(z, base)
+	}
+	if half != 0 {
+		z.Mul(z, new(big.Float).SetPrec(precision).Sqrt(base))
+	}
+	if y < 0 {
+		z.Quo(new(big.Float).SetPrec(precision).SetInt64(1), z)
+	}
+	f, _ := z.Float64()
+	return f
 }
 
 // negate is -v, plus is +v.

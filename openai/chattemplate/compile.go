@@ -91,6 +91,7 @@ type compiler struct {
 	hasBlocks bool
 	depth     int
 	escape    escapeMode
+	folding   bool // inside an expression that jinja2 computes when it compiles
 }
 
 // escapeMode is what is known of autoescape where code is compiled.

@@ -77,7 +77,7 @@ func (c *compiler) item(sc *scope, x itemExpr) (evalFunc, error) {
 	}
 	switch key := x.key.(type) {
 	case sliceExpr:
-		return c.slice(sc, value, key)
+		return c.slice(sc, value, key, c.folding)
 	case constExpr:
 		if name, ok := key.value.(Str); ok {
 			return constItem(value, string(name)), nil
@@ -133,7 +133,8 @@ func missingItem(value evalFunc) evalFunc {
 	}
 }
 
-func (c *compiler) slice(sc *scope, value evalFunc, s sliceExpr) (evalFunc, error) {
+// slice compiles x[a:b:c]. It fails on what cannot be sliced; only when jinja2 folds constants the result is undefined.
+func (c *compiler) slice(sc *scope, value evalFunc, s sliceExpr, folding bool) (evalFunc, error) {
 	var bounds [3]evalFunc
 	for i, x := range []expr{s.start, s.stop, s.step} {
 		bounds[i] = constant(None{})
@@ -155,6 +156,10 @@ func (c *compiler) slice(sc *scope, value evalFunc, s sliceExpr) (evalFunc, erro
 				return nil, err
 			}
 		}
-		return slice(f.r, v, at[0], at[1], at[2])
+		part, err := slice(f.r, v, at[0], at[1], at[2])
+		if folding && isType(err, "TypeError") {
+			return &Undefined{obj: v, name: Str("slice")}, nil
+		}
+		return part, err
 	}, nil
 }

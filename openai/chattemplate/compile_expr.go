@@ -250,19 +250,6 @@ func powerBase(x binaryExpr) (base expr, negative bool) {
 	return u.x, true
 }
 
-// isConstant tells whether jinja2 computes an arithmetic expression when it compiles.
-func isConstant(x expr) bool {
-	switch x := x.(type) {
-	case constExpr:
-		return true
-	case unaryExpr:
-		return isConstant(x.x)
-	case binaryExpr:
-		return isConstant(x.x) && isConstant(x.y)
-	}
-	return false
-}
-
 // choice compiles and and or, whose value is one of the operands.
 func (c *compiler) choice(sc *scope, x binaryExpr) (evalFunc, error) {
 	left, err := c.expr(sc, x.x)

@@ -65,6 +65,8 @@ func (c *compiler) output(sc *scope, s outputStmt) (execFunc, error) {
 }
 
 func (c *compiler) print(sc *scope, x expr) (execFunc, error) {
+	c.folding = isConstant(x)
+	defer func() { c.folding = false }()
 	if c.escape == escapeOff {
 		if parts, err := c.printSum(sc, x); parts != nil || err != nil {
 			return parts, err

@@ -114,8 +114,26 @@ func sortFilter(r *render, v Value, a args) (Value, error) {
 	if err != nil {
 		return nil, err
 	}
-	sorted, err := sortBy(r, items, multiGetter(r, p[2], !isTrue(p[1])), isTrue(p[0]))
+	descending, err := flag(p[0])
+	if err != nil {
+		return nil, err
+	}
+	sorted, err := sortBy(r, items, multiGetter(r, p[2], !isTrue(p[1])), descending)
 	return newList(sorted), err
+}
+
+// flag is an optional argument that Python takes for an int.
+func flag(v Value) (bool, error) {
+	if v == nil {
+		return false, nil
+	}
+	if _, isBig := v.(Big); isBig {
+		return false, raise("OverflowError", "Python int too large to convert to C int")
+	}
+	if _, isInt := asInt(v); !isInt {
+		return false, typeError("'%s' object cannot be interpreted as an integer", v.typeName())
+	}
+	return truth(v), nil
 }
 
 // isTrue is the truth of an optional argument.
@@ -144,10 +162,14 @@ func dictsortFilter(r *render, v Value, a args) (Value, error) {
 		}
 		return nil, raise("AttributeError", "'"+v.typeName()+"' object has no attribute 'items'")
 	}
+	descending, err := flag(p[2])
+	if err != nil {
+		return nil, err
+	}
 	key := attrGetter(r, nil, nil, !isTrue(p[0]))
 	sorted, err := sortBy(r, View{d, "dict_items"}.list(), func(item Value) (Value, error) {
 		return key(item.(Tuple)[pos])
-	}, isTrue(p[2]))
+	}, descending)
 	return newList(sorted), err
 }
 

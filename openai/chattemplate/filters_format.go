@@ -2,7 +2,6 @@ package chattemplate
 
 import (
 	"math"
-	"strconv"
 	"strings"
 )
 
@@ -53,7 +52,7 @@ func filesizeFilter(_ *render, v Value, a args) (Value, error) {
 		if math.IsInf(size, 0) {
 			return nil, raise("OverflowError", "cannot convert float infinity to integer")
 		}
-		return Str(strconv.FormatFloat(math.Trunc(size), 'f', -1, 64) + " Bytes"), nil
+		return Str(bigFromFloat(size).String() + " Bytes"), nil
 	}
 	if math.IsNaN(size) {
 		return Str("nan YB"), nil
@@ -66,7 +65,7 @@ func filesizeFilter(_ *render, v Value, a args) (Value, error) {
 			break
 		}
 	}
-	return Str(strconv.FormatFloat(base*size/unit, 'f', 1, 64) + " " + name), nil
+	return Str(formatFloat(base*size/unit, 'f', 1, false) + " " + name), nil
 }
 
 func urlencodeFilter(r *render, v Value, a args) (Value, error) {

@@ -256,25 +256,24 @@ func wordcountFilter(r *render, v Value, a args) (Value, error) {
 func isWord(c rune) bool { return c == '_' || isAlnum(c) }
 
 func truncateFilter(r *render, v Value, a args) (Value, error) {
-	var p [6]Value
+	p := [6]Value{}
 	if err := a.bind(&p, "truncate", 0, "length", "killwords", "end", "leeway"); err != nil {
 		return nil, err
 	}
-	limit, leeway, end := 255, 5, "..."
-	var ok = [3]bool{true, true, true}
-	if p[0] != nil {
-		limit, ok[0] = asInt(p[0])
+	for i, absent := range []Value{Int(255), Bool(false), Str("..."), Int(5)} {
+		if p[i] == nil || i == 3 && isNone(p[i]) {
+			p[i] = absent
+		}
 	}
-	if !isNone(p[3]) {
-		leeway, ok[1] = asInt(p[3])
+	endLen, err := length(p[2])
+	if err != nil {
+		return nil, err
 	}
-	if p[2] != nil {
-		end, ok[2] = text(p[2])
+	limit, isInt := asInt(p[0])
+	leeway, isIntToo := asInt(p[3])
+	if !isInt || !isIntToo {
+		return nil, typeError("truncate needs an int length and an int leeway")
 	}
-	if ok != [3]bool{true, true, true} {
-		return nil, typeError("truncate needs an int length, a str end and an int leeway")
-	}
-	endLen := runeLen(end)
 	if limit < endLen {
 		return nil, raise("AssertionError", "expected length >= "+reprInt(endLen)+", got "+reprInt(limit))
 	}
@@ -289,18 +288,14 @@ func truncateFilter(r *render, v Value, a args) (Value, error) {
 	if err != nil {
 		return nil, err
 	}
-	s, isText := text(cut)
-	if !isText {
-		return nil, raise("AttributeError", "'"+cut.typeName()+"' object has no attribute 'rsplit'")
-	}
-	if !isTrue(p[1]) {
+	if !truth(p[1]) {
+		s, isText := text(cut)
+		if !isText {
+			return nil, raise("AttributeError", "'"+cut.typeName()+"' object has no attribute 'rsplit'")
+		}
 		if i := strings.LastIndexByte(s, ' '); i >= 0 {
-			s = s[:i]
+			cut = sameText(v, s[:i])
 		}
 	}
-	var tail Value = Str(end)
-	if p[2] != nil {
-		tail = p[2]
-	}
-	return add(r, sameText(v, s), tail)
+	return add(r, cut, p[2])
 }

@@ -41,7 +41,10 @@ func formatGeneral(f float64, precision int, alternate bool) string {
 	mantissa, exponent, _ := strings.Cut(scientific, "e")
 	exp, _ := strconv.Atoi(exponent) // FormatFloat wrote it
 	trim := func(s string) string {
-		if alternate || !strings.Contains(s, ".") {
+		switch hasPoint := strings.Contains(s, "."); {
+		case alternate && !hasPoint:
+			return s + "."
+		case alternate || !hasPoint:
 			return s
 		}
 		return strings.TrimRight(strings.TrimRight(s, "0"), ".")
@@ -67,7 +70,7 @@ type formatSpec struct {
 }
 
 func parseFormatSpec(r *render, spec string) (formatSpec, error) {
-	s := formatSpec{fill: " ", precision: -1}
+	s := formatSpec{precision: -1}
 	_, n := utf8.DecodeRuneInString(spec)
 	if n > 0 && n < len(spec) && strings.IndexByte("<>=^", spec[n]) >= 0 {
 		s.fill, s.align, spec = spec[:n], spec[n], spec[n+1:]
@@ -102,9 +105,14 @@ func parseFormatSpec(r *render, spec string) (formatSpec, error) {
 	s.alternate = take("#") != 0
 	if take("0") != 0 {
 		s.zeroPad = true
-		if s.align == 0 {
-			s.fill, s.align = "0", '='
+		if s.fill == "" {
+			s.fill = "0"
 		}
+		if s.align == 0 {
+			s.align = '='
+		}
+	} else if s.fill == "" {
+		s.fill = " "
 	}
 	var err error
 	if s.width, err = number(0); err != nil {
@@ -142,6 +150,9 @@ func formatValue(r *render, v Value, spec string) (string, error) {
 	if err != nil {
 		return "", err
 	}
+	if s.grouping != 0 && s.verb == 'n' {
+		return "", valueError("Cannot specify '%s' with 'n'.", string(rune(s.grouping)))
+	}
 	switch v := v.(type) {
 	case Float:
 		return s.float(float64(v), v)
@@ -169,6 +180,8 @@ func (s formatSpec) str(t string, v Value) (string, error) {
 		return "", s.unknown(v)
 	case s.sign != 0:
 		return "", valueError("Sign not allowed in string format specifier")
+	case s.noNegZero:
+		return "", valueError("Negative zero coercion (z) not allowed in string format specifier")
 	case s.alternate:
 		return "", valueError("Alternate form (#) not allowed in string format specifier")
 	case s.grouping != 0:
@@ -187,6 +200,9 @@ func (s formatSpec) str(t string, v Value) (string, error) {
 
 func (s formatSpec) int(v Value) (string, error) {
 	n, _ := asBig(v)
+	if s.noNegZero {
+		return "", valueError("Negative zero coercion (z) not allowed in integer format specifier")
+	}
 	if s.precision >= 0 {
 		return "", valueError("Precision not allowed in integer format specifier")
 	}
@@ -206,8 +222,11 @@ func (s formatSpec) int(v Value) (string, error) {
 		if s.sign != 0 || !n.IsInt64() || n.Int64() < 0 || n.Int64() > utf8.MaxRune {
 			return "", raise("OverflowError", "%c arg not in range(0x110000)")
 		}
+		if s.grouping != 0 || s.alternate {
+			return "", valueError("Cannot specify grouping or the alternate form with 'c'.")
+		}
 		if s.align == 0 {
-			s.align = '<'
+			s.align = '>'
 		}
 		return s.pad("", string(rune(n.Int64()))), nil
 	default:
@@ -262,6 +281,9 @@ func (s formatSpec) float(f float64, v Value) (string, error) {
 		if !strings.ContainsAny(digits, ".en") {
 			digits += ".0"
 		}
+	}
+	if mantissa, exponent, found := strings.Cut(digits, "e"); s.alternate && found && !strings.Contains(mantissa, ".") {
+		digits = mantissa + ".e" + exponent
 	}
 	negative := math.Signbit(f) && !math.IsNaN(f)
 	if s.noNegZero && strings.Trim(digits, "0.e+-") == "" {

@@ -44,6 +44,12 @@ func iterate(v Value) (cursor, error) {
 			i++
 			return v.at(i - 1), true, nil
 		}}, nil
+	case Bytes:
+		items := make([]Value, len(v))
+		for i := range items {
+			items[i] = Int(v[i])
+		}
+		return cursor{items: items}, nil
 	case *Iter:
 		return cursor{next: v.next}, nil
 	case *Loop:

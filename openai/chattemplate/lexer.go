@@ -207,6 +207,9 @@ func (l *lexer) comment(opened int) error {
 			return nil
 		}
 	}
+	if l.take(len(rest)); len(rest) == opened {
+		return nil // jinja2 lets a template end here
+	}
 	return syntaxError(l.line, "Missing end of comment tag")
 }
 
@@ -237,6 +240,9 @@ func (l *lexer) raw(n int) error {
 	rest := l.src[l.pos:]
 	for from := 0; ; {
 		i := strings.Index(rest[from:], "{%")
+		if i < 0 && rest == "" {
+			return nil // jinja2 lets a template end here
+		}
 		if i < 0 {
 			return syntaxError(l.line, "Missing end of raw directive")
 		}

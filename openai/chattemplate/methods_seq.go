@@ -181,11 +181,20 @@ func strTranslate(r *render, self Value, a args) (Value, error) {
 		return nil, err
 	}
 	s, _ := text(self)
+	if err := r.spend(1 + len(s)); err != nil {
+		return nil, err
+	}
+	if s != "" && !isSequence(a.pos[0]) {
+		return nil, typeError("'%s' object is not subscriptable", a.pos[0].typeName())
+	}
 	var b []byte
 	for _, c := range s {
 		to, found, err := item(r, a.pos[0], Int(c))
 		if err != nil {
 			return nil, err
+		}
+		if !found {
+			to = nil
 		}
 		switch t := to.(type) {
 		case Int:
@@ -202,8 +211,8 @@ func strTranslate(r *render, self Value, a args) (Value, error) {
 		default:
 			return nil, typeError("character mapping must return integer, None or str")
 		}
-		if err := r.spendText(len(b)); err != nil || found && len(b) > r.limits.Output {
-			return nil, err
+		if len(b) > r.limits.Output {
+			return nil, limitError("output size")
 		}
 	}
 	return sameText(self, string(b)), nil

@@ -155,8 +155,12 @@ func strSplitlines(r *render, self Value, a args) (Value, error) {
 	if err := a.bind(&p, "splitlines", 0, "keepends"); err != nil {
 		return nil, err
 	}
+	keepEnds, err := flag(p[0])
+	if err != nil {
+		return nil, err
+	}
 	s, _ := text(self)
-	return textList(self, splitLines(s, p[0] != nil && truth(p[0]))), r.spend(1 + len(s)/8)
+	return textList(self, splitLines(s, keepEnds)), r.spend(1 + len(s)/8)
 }
 
 func strReplace(r *render, self Value, a args) (Value, error) {

@@ -76,6 +76,10 @@ func (p *percentState) char() (rune, error) {
 
 func (p *percentState) conversion() error {
 	s := percentSpec{precision: -1}
+	if strings.HasPrefix(p.format, "%") {
+		p.out, p.format = append(p.out, '%'), p.format[1:]
+		return nil
+	}
 	if strings.HasPrefix(p.format, "(") {
 		if err := p.key(&s); err != nil {
 			return err
@@ -102,10 +106,6 @@ func (p *percentState) conversion() error {
 	}
 	if s.verb, err = p.char(); err != nil {
 		return err
-	}
-	if s.verb == '%' {
-		p.out = append(p.out, '%')
-		return nil
 	}
 	if s.value == nil {
 		if s.value, err = p.take(); err != nil {

@@ -23,11 +23,11 @@ type Set struct {
 // chatTemplate is a template with what its text says about the messages that it expects.
 type chatTemplate struct {
 	*Template
-	wrapsText     bool // string contents become one text part
-	takesParts    bool // contents may be lists of parts; otherwise these are joined
+	wrapsText      bool // string contents become one text part
+	takesParts     bool // contents may be lists of parts; otherwise these are joined
 	takesDeveloper bool // it knows the role developer
-	thinkingNames []string
-	thinksAlone   bool // without a switch the model thinks
+	thinkingNames  []string
+	thinksAlone    bool // without a switch the model thinks
 }
 
 // defaultName is the template that is used unless a more special one fits.

@@ -27,9 +27,24 @@ func testTable() map[string]testFunc {
 		"iterable": kindTest(isIterable),
 		"callable": kindTest(isCallable),
 		"escaped":  kindTest(func(v Value) bool { _, ok := v.(Markup); return ok }),
-		"filter":   plainTest(func(r *render, v Value) (bool, error) { s, _ := text(v); return r.lib.filters[s] != nil, nil }),
-		"test":     plainTest(func(r *render, v Value) (bool, error) { s, _ := text(v); return r.lib.tests[s] != nil, nil }),
+		"filter": plainTest(func(r *render, v Value) (bool, error) {
+			s, err := tableKey(r, v)
+			return r.lib.filters[s] != nil, err
+		}),
+		"test": plainTest(func(r *render, v Value) (bool, error) {
+			s, err := tableKey(r, v)
+			return r.lib.tests[s] != nil, err
+		}),
 	}
+}
+
+// tableKey is v as a key of the tables of filters and tests; an unhashable one is an error.
+func tableKey(r *render, v Value) (string, error) {
+	if s, ok := text(v); ok {
+		return s, nil
+	}
+	_, err := hash(r, v, 0)
+	return "", err
 }
 
 func plainTest(f func(r *render, v Value) (bool, error)) testFunc {
@@ -112,11 +127,12 @@ func identical(a, b Value) bool {
 		return false
 	}
 	if t, ok := a.(Tuple); ok {
-		u := b.(Tuple)
-		return len(t) == len(u) && (len(t) == 0 || &t[0] == &u[0])
+		u, ok := b.(Tuple)
+		return ok && len(t) == len(u) && (len(t) == 0 || &t[0] == &u[0])
 	}
 	if x, ok := a.(Big); ok {
-		return x.n == b.(Big).n
+		y, ok := b.(Big)
+		return ok && x.n == y.n
 	}
 	return a == b
 }

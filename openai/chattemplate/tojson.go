@@ -18,12 +18,16 @@ type jsonStyle struct {
 
 var compactJSON = jsonStyle{itemSep: ", ", keySep: ": "}
 
+// errJSONStyle is not noticed by json.dumps when the value is a string.
+var errJSONStyle = typeError("tojson needs an int or str indent and a pair of str separators")
+
 // toJSON is the tojson filter as transformers defines it: json.dumps without HTML escapes, ensure_ascii off by default.
 func toJSON(r *render, v Value, a args) (Value, error) {
 	style := compactJSON
 	if len(a.pos)+len(a.kw) > 0 {
 		var err error
-		if style, err = parseJSONStyle(r, a); err != nil {
+		style, err = parseJSONStyle(r, a)
+		if _, isText := text(v); err != nil && (!isText || err != errJSONStyle) {
 			return nil, err
 		}
 	}
@@ -54,23 +58,20 @@ func parseJSONStyle(r *render, a args) (jsonStyle, error) {
 			}
 			style.indent = strings.Repeat(" ", max(n, 0))
 		default:
-			return style, typeError("can't multiply sequence by non-int of type '%s'", p[1].typeName())
+			return style, errJSONStyle
 		}
 	}
 	if isNone(p[2]) {
 		return style, nil
 	}
-	seps, err := collect(r, p[2])
+	seps, err := unpack(r, p[2], 2)
 	if err != nil {
 		return style, err
-	}
-	if len(seps) != 2 {
-		return style, valueError("separators must be a pair, got %s values", strconv.Itoa(len(seps)))
 	}
 	item, ok1 := text(seps[0])
 	key, ok2 := text(seps[1])
 	if !ok1 || !ok2 {
-		return style, typeError("separators must be strings")
+		return style, errJSONStyle
 	}
 	style.itemSep, style.keySep = item, key
 	return style, nil

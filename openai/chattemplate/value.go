@@ -140,6 +140,8 @@ func truth(v Value) bool {
 		return v.d.Len() > 0
 	case Range:
 		return v.len() > 0
+	case Bytes:
+		return v != ""
 	}
 	return v != nil
 }
@@ -175,6 +177,8 @@ func length(v Value) (int, error) {
 		return v.d.Len(), nil
 	case Range:
 		return v.len(), nil
+	case Bytes:
+		return len(v), nil
 	case *Loop:
 		return v.len()
 	case *Undefined:

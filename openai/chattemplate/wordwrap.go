@@ -16,12 +16,6 @@ func wordwrapFilter(r *render, v Value, a args) (Value, error) {
 		}
 		return nil, raise("AttributeError", "'"+v.typeName()+"' object has no attribute 'splitlines'")
 	}
-	width := 79
-	if p[0] != nil {
-		if width, ok = asInt(p[0]); !ok {
-			return nil, typeError("'<=' not supported between instances of '%s' and 'int'", p[0].typeName())
-		}
-	}
 	sep := "\n"
 	if !isNone(p[2]) {
 		if sep, ok = text(p[2]); !ok {
@@ -32,8 +26,9 @@ func wordwrapFilter(r *render, v Value, a args) (Value, error) {
 		return nil, err
 	}
 	lines := splitLines(s, false)
-	if len(lines) > 0 && width <= 0 {
-		return nil, valueError("invalid width %s (must be > 0)", reprInt(width))
+	width, err := wrapWidth(p[0], len(s))
+	if err != nil && len(lines) > 0 {
+		return nil, err
 	}
 	w := wrapper{width: width, breakLong: p[1] == nil || truth(p[1]), hyphens: p[3] == nil || truth(p[3])}
 	for i, line := range lines {
@@ -41,6 +36,24 @@ func wordwrapFilter(r *render, v Value, a args) (Value, error) {
 	}
 	out := strings.Join(lines, sep)
 	return Str(out), r.spendText(len(out))
+}
+
+// wrapWidth reads the width for a text of size bytes.
+func wrapWidth(v Value, size int) (int, error) {
+	if v == nil {
+		return 79, nil
+	}
+	if _, isBig := v.(Big); isBig {
+		return size + 1, nil // wide enough for any line
+	}
+	width, ok := asInt(v)
+	switch {
+	case !ok:
+		return 0, typeError("'<=' not supported between instances of '%s' and 'int'", v.typeName())
+	case width <= 0:
+		return 0, valueError("invalid width %s (must be > 0)", reprInt(width))
+	}
+	return width, nil
 }
 
 // wrapper is Python's textwrap.TextWrapper without indents, tab expansion and whitespace replacement.
