@@ -42,6 +42,7 @@ func (c *cursor) any(xs ...string) bool {
 	return false
 }
 
+// space steps over white space, which may be none.
 func (c *cursor) space() {
 	for c.pos < len(c.text) && blank(c.text[c.pos]) {
 		c.pos++
@@ -84,6 +85,7 @@ func (c *cursor) word() string {
 	return c.text[start:c.pos]
 }
 
+// nameByte reports whether a name may hold b; names in any script are let through.
 func nameByte(b byte) bool {
 	return b == '_' || b == '-' || b == '.' || b >= 0x80 || '0' <= b && b <= '9' || 'a' <= b|0x20 && b|0x20 <= 'z'
 }

@@ -8,49 +8,118 @@ import (
 	"leeway/openai"
 )
 
+// Each format stands under a sample of what it reads.
 var (
-	jsonFormat    = &format{open: []string{"{", "["}, bare: true, more: true, head: jsonHead}
-	hermesFormat  = &format{open: []string{"<tool_call>"}, closes: []string{"</tool_call>"}, more: true, head: taggedHead}
-	llamaFormat   = &format{open: []string{"<|python_tag|>", "{"}, closes: []string{"<|eom_id|>", "<|eot_id|>"}, more: true, head: llamaHead}
+	// {"name": "f", "arguments": {"a": 1}}, anywhere in the text, or an array of such. Also OpenAI's older models and
+	// what a forced JSON schema makes of any model, with "parameters" for "arguments".
+	jsonFormat = &format{open: []string{"{", "["}, bare: true, more: true, head: jsonHead}
+
+	// <tool_call>
+	// {"name": "f", "arguments": {"a": 1}}
+	// </tool_call>
+	hermesFormat = &format{open: []string{"<tool_call>"}, closes: []string{"</tool_call>"}, more: true, head: taggedHead}
+
+	// <|python_tag|>{"name": "f", "parameters": {"a": 1}}; {"name": "g", "parameters": {}}
+	//
+	// The marker may be missing at the start of an answer.
+	llamaFormat = &format{open: []string{"<|python_tag|>", "{"}, closes: []string{"<|eom_id|>", "<|eot_id|>"}, more: true, head: llamaHead}
+
+	// [TOOL_CALLS] [{"name": "f", "arguments": {"a": 1}}]
+	// [TOOL_CALLS]f[ARGS]{"a": 1}[TOOL_CALLS]g[CALL_ID]123456789[ARGS]{}
 	mistralFormat = &format{open: []string{"[TOOL_CALLS]"}, closes: []string{"</s>"}, more: true, head: mistralHead}
-	cohereFormat  = &format{
+
+	// <|START_ACTION|>[{"tool_call_id": "0", "tool_name": "f", "parameters": {"a": 1}}]<|END_ACTION|>
+	cohereFormat = &format{
 		open: []string{"<|START_ACTION|>"}, closes: []string{"<|END_ACTION|>"}, more: true, head: taggedHead,
 		drop: []string{"<|START_RESPONSE|>", "<|END_RESPONSE|>", "<|START_TEXT|>", "<|END_TEXT|>"},
 	}
+
+	// [f(a=1, b="x"), g()]
 	pythonFormat = &format{
 		open: []string{"<|python_start|>", "<|python_tag|>", "["}, closes: []string{"<|python_end|>"},
 		bare: true, more: true, head: pythonHead,
 	}
+
+	// <｜tool▁calls▁begin｜><｜tool▁call▁begin｜>function<｜tool▁sep｜>f
+	// ```json
+	// {"a": 1}
+	// ```<｜tool▁call▁end｜><｜tool▁calls▁end｜>
+	//
+	// Or, without the fence: <｜tool▁call▁begin｜>f<｜tool▁sep｜>{"a": 1}<｜tool▁call▁end｜>
 	deepseekFormat = &format{
 		open:   []string{deepseekCalls, deepseekCall},
 		closes: []string{"```", deepseekEnd, deepseekLast}, head: deepseekHead,
 	}
+
+	// <|tool_calls_section_begin|><|tool_call_begin|>functions.f:0<|tool_call_argument_begin|>{"a": 1}<|tool_call_end|>
+	// <|tool_calls_section_end|>
 	kimiFormat = &format{open: []string{kimiCalls, kimiCall}, closes: []string{kimiEnd, kimiLast}, head: kimiHead}
+
+	// <tool_call>
+	// <function=f>
+	// <parameter=a>
+	// 1
+	// </parameter>
+	// </function>
+	// </tool_call>
 	qwenFormat = &format{
 		open: []string{"<tool_call>", "<function="}, closes: []string{"</function>", "</tool_call>"}, head: tagHead(qwenTags),
 	}
+
+	// <minimax:tool_call>
+	// <invoke name="f">
+	// <parameter name="a">1</parameter>
+	// </invoke>
+	// </minimax:tool_call>
 	minimaxFormat = &format{
 		open: []string{"<minimax:tool_call>"}, closes: []string{"</minimax:tool_call>"}, head: tagHead(minimaxTags), more: true,
 	}
+
+	// <｜DSML｜function_calls>
+	// <｜DSML｜invoke name="f">
+	// <｜DSML｜parameter name="a" string="false">1</｜DSML｜parameter>
+	// </｜DSML｜invoke>
+	// </｜DSML｜function_calls>
+	//
+	// The empty line before it belongs to it. V4 says tool_calls for function_calls.
 	dsmlFormat = &format{
 		open: []string{
 			"\n\n<｜DSML｜function_calls>", "<｜DSML｜function_calls>", "\n\n<｜DSML｜tool_calls>", "<｜DSML｜tool_calls>",
 		},
 		closes: []string{"</｜DSML｜function_calls>", "</｜DSML｜tool_calls>"}, head: tagHead(dsmlTags), more: true,
 	}
+
+	// <｜tool_calls_begin｜>
+	// <｜tool_call_begin｜>function<｜tool_sep｜><steptml:invoke name="f">
+	// <steptml:parameter name="a">1</steptml:parameter>
+	// </steptml:invoke><｜tool_call_end｜>
+	// <｜tool_calls_end｜>
 	stepFormat = &format{
 		open:   []string{"<｜tool_calls_begin｜>", "<｜tool_call_begin｜>"},
 		closes: []string{"</steptml:invoke>", "<｜tool_call_end｜>", "<｜tool_calls_end｜>"}, head: tagHead(stepTags),
 	}
-	glmFormat     = &format{open: []string{"<tool_call>"}, closes: []string{"</tool_call>"}, head: tagHead(glmTags)}
+
+	// <tool_call>f
+	// <arg_key>a</arg_key>
+	// <arg_value>1</arg_value>
+	// </tool_call>
+	//
+	// GLM 4.7 leaves out the newlines.
+	glmFormat = &format{open: []string{"<tool_call>"}, closes: []string{"</tool_call>"}, head: tagHead(glmTags)}
+
+	// <|tool_call>call:f{a:1,b:<|"|>x<|"|>}<tool_call|>
+	gemmaFormat = &format{open: []string{gemmaCall}, closes: []string{gemmaEnd}, head: gemmaHead}
+
+	// <|start|>assistant<|channel|>commentary to=functions.f <|constrain|>json<|message|>{"a": 1}<|call|>
 	harmonyFormat = &format{
 		open: []string{harmonyStart, harmonyChannel}, closes: []string{"<|call|>", "<|end|>", "<|return|>"}, head: harmonyHead,
 		drop: []string{harmonyMessage, "<|end|>", "<|return|>", "<|call|>"},
 	}
-	gemmaFormat = &format{open: []string{gemmaCall}, closes: []string{gemmaEnd}, head: gemmaHead}
+
 	plainFormat = &format{}
 )
 
+// formats are the names that operators and clients use.
 var formats = map[string]*format{
 	"passthrough": plainFormat,
 	"json":        jsonFormat,

@@ -13,6 +13,7 @@ const (
 	gemmaQuote = `<|"|>`
 )
 
+// gemmaHead matches a call up to the brace of its arguments.
 func gemmaHead(_ *Parser, c *cursor, _ bool) (s start, ok bool) {
 	if !c.lit(gemmaCall) || !c.lit("call:") {
 		return s, false
@@ -76,6 +77,7 @@ func (a *gemmaArgs) next(text string, eof bool) (n int, out string) {
 	return a.value(text, eof)
 }
 
+// comma goes on to the next member or element.
 func (a *gemmaArgs) comma() string {
 	a.want = wantValue
 	if a.stack[len(a.stack)-1] == '}' {
@@ -97,6 +99,7 @@ func (a *gemmaArgs) text(text string, eof bool) (int, string) {
 	return n, string(openai.AppendEscaped(nil, text[:n]))
 }
 
+// key turns a bare key into a quoted one.
 func (a *gemmaArgs) key(text string, eof bool) (int, string) {
 	c := &cursor{text: text, eof: eof}
 	key, ok := c.until(":")
@@ -112,6 +115,7 @@ func (a *gemmaArgs) key(text string, eof bool) (int, string) {
 	return c.pos, string(append(openai.AppendString(nil, key), ':'))
 }
 
+// value begins a string or a nested value, or turns a number or a word into JSON.
 func (a *gemmaArgs) value(text string, eof bool) (int, string) {
 	c := &cursor{text: text, eof: eof}
 	switch {

@@ -8,6 +8,7 @@ type lexer struct {
 	key   bool // the string being read is a key
 }
 
+// want is what the lexer expects next.
 type want uint8
 
 const (
@@ -25,6 +26,7 @@ const (
 // inObject is a lexer that has read an object up to the end of one member's value.
 func inObject() lexer { return lexer{stack: []byte{'{'}, want: wantMore} }
 
+// lexed is what the lexer makes of a byte.
 type lexed uint8
 
 const (
@@ -63,6 +65,7 @@ func (l *lexer) next(b byte) lexed {
 	return l.value(b)
 }
 
+// expect moves on if a byte is the only one allowed here.
 func (l *lexer) expect(ok bool, next want) lexed {
 	l.want = next
 	if ok {
@@ -71,6 +74,7 @@ func (l *lexer) expect(ok bool, next want) lexed {
 	return lexBad
 }
 
+// value takes the first byte of a value.
 func (l *lexer) value(b byte) lexed {
 	switch b {
 	case '{':
@@ -90,6 +94,7 @@ func (l *lexer) value(b byte) lexed {
 	return lexPart
 }
 
+// inString takes a byte of a key or of a string.
 func (l *lexer) inString(b byte) lexed {
 	switch {
 	case b == '\\':
@@ -104,6 +109,7 @@ func (l *lexer) inString(b byte) lexed {
 	return lexPart
 }
 
+// inScalar takes a byte of a number or a word, or the one that ends it.
 func (l *lexer) inScalar(b byte) lexed {
 	switch {
 	case len(l.stack) == 0 && (blank(b) || b == ',' || b == '}' || b == ']'):
@@ -119,6 +125,7 @@ func (l *lexer) inScalar(b byte) lexed {
 	return lexPart
 }
 
+// more takes what follows a value inside a bracket.
 func (l *lexer) more(b byte) lexed {
 	open := l.stack[len(l.stack)-1]
 	switch {
@@ -134,6 +141,7 @@ func (l *lexer) more(b byte) lexed {
 	return lexBad
 }
 
+// pop closes the innermost bracket.
 func (l *lexer) pop() lexed {
 	l.stack = l.stack[:len(l.stack)-1]
 	if len(l.stack) == 0 {

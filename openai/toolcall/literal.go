@@ -50,6 +50,7 @@ func (c *cursor) scalar() string {
 	return c.text[start:c.pos]
 }
 
+// pythonString appends a string literal; two that stand side by side are not joined.
 func pythonString(c *cursor, dst []byte) ([]byte, bool) {
 	quote := c.text[c.pos]
 	out, n, closed := pythonText(append(dst, '"'), c.text[c.pos+1:], quote, c.eof)
@@ -58,6 +59,7 @@ func pythonString(c *cursor, dst []byte) ([]byte, bool) {
 	return append(out, '"'), closed
 }
 
+// pythonList appends a list or a tuple, which JSON does not tell apart.
 func pythonList(c *cursor, dst []byte, end byte, depth int) ([]byte, bool) {
 	c.pos++
 	dst = append(dst, '[')
@@ -77,6 +79,7 @@ func pythonList(c *cursor, dst []byte, end byte, depth int) ([]byte, bool) {
 	}
 }
 
+// pythonDict appends a dict whose keys are strings, as JSON wants them.
 func pythonDict(c *cursor, dst []byte, depth int) ([]byte, bool) {
 	c.pos++
 	dst = append(dst, '{')

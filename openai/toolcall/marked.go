@@ -76,6 +76,7 @@ func kimiHead(p *Parser, c *cursor, _ bool) (s start, ok bool) {
 	return argsOrNone(c, s, kimiEnd, true)
 }
 
+// cutLast is strings.Cut at the last sep.
 func cutLast(s string, sep byte) (before, after string, found bool) {
 	if i := strings.LastIndexByte(s, sep); i >= 0 {
 		return s[:i], s[i+1:], true

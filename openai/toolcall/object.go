@@ -89,6 +89,7 @@ type jsonArgs struct {
 	pieces []byte
 }
 
+// jsonPhase is how far the reading has come.
 type jsonPhase uint8
 
 const (

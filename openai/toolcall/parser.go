@@ -36,6 +36,7 @@ type Parser struct {
 	events []Event
 }
 
+// state is what the head of the buffer is part of.
 type state uint8
 
 const (
@@ -99,6 +100,7 @@ func partialRune(text string) int {
 	return 0
 }
 
+// run settles what can be settled and returns the events of it.
 func (p *Parser) run(eof bool) []Event {
 	p.events = nil
 	for p.step(eof) {
@@ -187,6 +189,7 @@ func (p *Parser) accepts(s start) bool {
 	return !p.format.bare || s.explicit || len(p.tools) == 0 || p.tools.declares(s.name)
 }
 
+// begin announces a call and goes on to its arguments.
 func (p *Parser) begin(s start, consumed int) {
 	if s.id == "" {
 		s.id = newID()

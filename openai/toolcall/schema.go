@@ -24,6 +24,7 @@ func (t tools) declares(name string) bool {
 	return ok
 }
 
+// newTools reads what typing needs from each tool's schema. What it cannot read types nothing.
 func newTools(list []openai.Tool) tools {
 	t := make(tools, len(list))
 	for _, tool := range list {
@@ -35,7 +36,7 @@ func newTools(list []openai.Tool) tools {
 			}
 		}
 		kinds := make(map[string]kind)
-		if json.Unmarshal(tool.Parameters, &schema) == nil { // a schema that is no object of objects types nothing
+		if json.Unmarshal(tool.Parameters, &schema) == nil {
 			for name, p := range schema.Properties {
 				types := typeNames(p.Type)
 				for _, a := range p.AnyOf {
@@ -79,6 +80,7 @@ func enumTypes(values []json.RawMessage) (types []string) {
 	return types
 }
 
+// kindOf is the kind that all of a parameter's types agree on.
 func kindOf(types []string) kind {
 	text, null := false, false
 	for _, t := range types {

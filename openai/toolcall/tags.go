@@ -174,6 +174,7 @@ func (a *tagArgs) member() string {
 	return string(append(out, ':'))
 }
 
+// last closes the object.
 func (a *tagArgs) last() string {
 	if !a.some {
 		return "{}"
@@ -243,6 +244,7 @@ func (a *tagArgs) stray(p *Parser, from int, eof bool) {
 	p.buf = p.buf[len(text):]
 }
 
+// left is a value without the white space in front that belongs to the tags.
 func (t trimming) left(s string) string {
 	switch t {
 	case trimLine:
@@ -253,6 +255,7 @@ func (t trimming) left(s string) string {
 	return s
 }
 
+// right is a value, or the part of it that has come, without the white space at the end that does or may.
 func (t trimming) right(s string) string {
 	switch t {
 	case trimLine:
