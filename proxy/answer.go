@@ -28,13 +28,19 @@ type answer struct {
 	prompt  int // as the worker counts; 0: not reported
 	cached  int
 	parts   []part // of the last call; reused
+
+	earlier *answer // to the prompt before, in the same response; nil: none
+	first   int     // the index of the first choice
 }
 
-func newAnswer(p *plan, ours int) (*answer, error) {
-	a := &answer{choices: make([]choice, p.n), open: p.n, ours: ours}
+func newAnswer(p *plan, ours int, earlier *answer) (*answer, error) {
+	a := &answer{choices: make([]choice, p.n), open: p.n, ours: ours, earlier: earlier}
+	if earlier != nil {
+		a.first = earlier.first + len(earlier.choices)
+	}
 	for i := range a.choices {
 		c := &a.choices[i]
-		*c = choice{plan: p, index: i, decoder: p.tokens.NewDecoder(p.skipSpecial), stops: stops{words: p.stops}}
+		*c = choice{plan: p, index: a.first + i, decoder: p.tokens.NewDecoder(p.skipSpecial), stops: stops{words: p.stops}}
 		var err error
 		if p.thoughts != "" {
 			if c.reasoning, err = reasoning.New(p.thoughts, p.startsInside); err != nil {
@@ -79,17 +85,34 @@ func (a *answer) stopped() bool {
 	return false
 }
 
-// last returns the final part of every choice, in order.
+// last returns the final part of every choice of the response, in order.
 func (a *answer) last() []part {
-	a.parts = a.parts[:0]
-	for i := range a.choices {
-		a.parts = append(a.parts, a.choices[i].last())
+	var all []part
+	if a.earlier != nil {
+		all = a.earlier.last()
 	}
-	return a.parts
+	for i := range a.choices {
+		all = append(all, a.choices[i].last())
+	}
+	return all
 }
 
-// usage is what the answer has cost so far.
+// usage is what the response has cost so far.
 func (a *answer) usage() openai.Usage {
+	u := a.cost()
+	if a.earlier == nil {
+		return u
+	}
+	b := a.earlier.usage()
+	return openai.Usage{
+		PromptTokens: u.PromptTokens + b.PromptTokens, CompletionTokens: u.CompletionTokens + b.CompletionTokens,
+		CachedTokens: u.CachedTokens + b.CachedTokens, ReasoningTokens: u.ReasoningTokens + b.ReasoningTokens,
+		AcceptedPrediction: u.AcceptedPrediction + b.AcceptedPrediction, RejectedPrediction: u.RejectedPrediction + b.RejectedPrediction,
+	}
+}
+
+// cost is what this answer has cost so far.
+func (a *answer) cost() openai.Usage {
 	u := openai.Usage{PromptTokens: a.prompt, CachedTokens: a.cached}
 	if u.PromptTokens == 0 {
 		u.PromptTokens = a.ours

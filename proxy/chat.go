@@ -1,6 +1,7 @@
 package proxy
 
 import (
+	"context"
 	"net/http"
 	"strings"
 	"time"
@@ -28,17 +29,36 @@ func (g *Gateway) chat(x *exchange, r *http.Request) error {
 		if err != nil {
 			return err
 		}
-		return g.walk(x, r, p, out, c)
+		return g.walk(x, r, []*prompt{p}, out, c)
 	})
 }
 
-// walk is the part of the journey that every endpoint shares: tokens → worker → deltas → parts → client.
-func (g *Gateway) walk(x *exchange, r *http.Request, p *prompt, out reply, c routed) (err error) {
-	a, err := newAnswer(&p.plan, len(p.tokens))
-	if err != nil {
-		return err
+// routingKeyHeader names what sticky policies go by; without it that is the user.
+const routingKeyHeader = "X-Smg-Routing-Key"
+
+// walk is the part of the journey that every endpoint shares: tokens → worker → deltas → parts → client. Several
+// prompts are answered one after the other, in one response.
+func (g *Gateway) walk(x *exchange, r *http.Request, prompts []*prompt, out reply, c routed) error {
+	var a *answer
+	for i, p := range prompts {
+		var err error
+		if a, err = newAnswer(&p.plan, len(p.tokens), a); err != nil {
+			return err
+		}
+		p.request.Metadata = metadata(x.id, r.Header)
+		if key := r.Header.Get(routingKeyHeader); key != "" {
+			p.key = key
+		}
+		if err := g.relay(x, r.Context(), p, a, out, c, i == len(prompts)-1); err != nil {
+			return err
+		}
 	}
-	gen, err := g.generate(r.Context(), x.id, p, out)
+	return nil
+}
+
+// relay answers one prompt; the last one ends the response.
+func (g *Gateway) relay(x *exchange, ctx context.Context, p *prompt, a *answer, out reply, c routed, last bool) (err error) {
+	gen, err := g.generate(ctx, x.id, p, out)
 	if err != nil {
 		return err
 	}
@@ -60,11 +80,13 @@ func (g *Gateway) walk(x *exchange, r *http.Request, p *prompt, out reply, c rou
 		localStops.Inc()
 		gen.stream.Close()
 	}
-	if err := out.finish(a.last(), a); err != nil {
-		return err
+	if last {
+		if err := out.finish(a.last(), a); err != nil {
+			return err
+		}
 	}
 	gen.settle()
-	c.countAnswer(a.usage(), gen.ttft, time.Since(gen.sent))
+	c.countAnswer(a.cost(), gen.ttft, time.Since(gen.sent))
 	return nil
 }
 

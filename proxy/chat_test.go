@@ -250,7 +250,7 @@ func TestPromptsThatWouldKillAnEngineAreRefused(t *testing.T) { // cases H1, E15
 
 func TestClientsSecretsAndIDsStayHere(t *testing.T) { // cases F1, H6
 	b := start(t, one(t, "vllm", greeting), func(s *setup) { s.config.APIKey = "top-secret" })
-	headers := []string{"Authorization", "Bearer top-secret", "X-Request-Id", "twin", "X-Smg-Routed-Worker-Id", "forged"}
+	headers := []string{"Authorization", "Bearer top-secret", "X-Request-Id", "twin", "X-Smg-Routed-Worker-Id", "forged", "TraceParent", "00-1-2-01"}
 	first := b.post(t, t.Context(), "/v1/chat/completions", question(`,"stream":true`), headers...)
 	second := b.post(t, t.Context(), "/v1/chat/completions", question(`,"stream":true`), headers...)
 	for _, resp := range []*http.Response{first, second} {
@@ -274,6 +274,12 @@ func TestClientsSecretsAndIDsStayHere(t *testing.T) { // cases F1, H6
 		text, _ := json.Marshal(r)
 		if strings.Contains(string(text), "top-secret") || strings.Contains(r.ID, "twin") {
 			t.Errorf("the worker saw %s", text)
+		}
+		if got := r.Header["x-request-id"]; len(got) != 1 || got[0] != "twin" { // case F5
+			t.Errorf("the worker saw the request id %q", got)
+		}
+		if got := r.Header["traceparent"]; len(got) != 1 || got[0] != "00-1-2-01" {
+			t.Errorf("the worker saw the trace %q", got)
 		}
 	}
 }

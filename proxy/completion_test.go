@@ -48,7 +48,23 @@ func TestCompletionTakesIDsAsTheyAre(t *testing.T) {
 	if got := b.workers[0].Requests()[0].Request.Tokens; a.status != 200 || len(got) != 3 || got[2] != 12 {
 		t.Errorf("%d, the worker got %v", a.status, got)
 	}
-	if a := b.complete(t, `{"model":"demo","prompt":["one","two"]}`); a.status != 400 {
-		t.Errorf("two prompts: %d %s", a.status, a.body)
+}
+
+func TestSeveralPromptsAreAnsweredInOneResponse(t *testing.T) {
+	b := start(t, one(t, "vllm", greeting))
+	body := `{"model":"demo","prompt":["a question","another question"],"n":2,"echo":true`
+	whole := oneChunk(t, []byte(b.complete(t, body+`}`).body))
+	stream := chunks(t, b.complete(t, body+`,"stream":true,"stream_options":{"include_usage":true}}`).body)
+	for i := range 4 {
+		want := []string{"a question", "another question"}[i/2] + greeting
+		for name, all := range map[string][]chunk{"whole": {whole}, "stream": stream} {
+			if got := add(all, i); got.content != want || len(got.finish) != 1 {
+				t.Errorf("%s, choice %d: %+v", name, i, got)
+			}
+		}
 	}
+	if u := stream[len(stream)-1].Usage; *u != *whole.Usage || u.Prompt < 4 {
+		t.Errorf("usage %+v, whole %+v", u, whole.Usage)
+	}
+	b.atRest(t)
 }

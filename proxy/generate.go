@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"math/rand/v2"
+	"net/http"
 	"time"
 
 	"leeway/routing"
@@ -97,6 +98,20 @@ func (p *prompt) requestFor(dialect engine.Dialect) engine.Request {
 	return req
 }
 
+// passedOn are the request headers that a worker may see.
+var passedOn = [...]string{"traceparent", "tracestate"}
+
+// metadata is what travels to the worker beside the request: our request id, and the trace that the request is part of.
+func metadata(id string, h http.Header) map[string]string {
+	m := map[string]string{"x-request-id": id}
+	for _, name := range passedOn {
+		if v := h.Get(name); v != "" && len(v) <= 512 && isPrintable(v) {
+			m[name] = v
+		}
+	}
+	return m
+}
+
 // next reads the next delta.
 func (gen *generation) next() error { return gen.stream.Recv(&gen.delta) }
 
@@ -111,7 +126,7 @@ func (gen *generation) settle() {
 // close stops the worker if it is still at work, and releases the lease with what came of it.
 func (gen *generation) close(a *answer, err error) {
 	gen.stream.Close()
-	outcome := routing.Outcome{PromptTokens: a.prompt, CachedTokens: a.cached, CompletionTokens: a.usage().CompletionTokens}
+	outcome := routing.Outcome{PromptTokens: a.prompt, CachedTokens: a.cached, CompletionTokens: a.cost().CompletionTokens}
 	if err != nil {
 		outcome.Error = asFailure(err).Code
 		countCut(err)

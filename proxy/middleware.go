@@ -195,12 +195,17 @@ func (g *Gateway) requestID(r *http.Request) string {
 }
 
 func isRequestID(s string) bool {
+	return 1 <= len(s) && len(s) <= 128 && isPrintable(s) && !strings.Contains(s, " ")
+}
+
+// isPrintable reports whether s is ASCII without control characters.
+func isPrintable(s string) bool {
 	for i := range len(s) {
-		if s[i] < 0x21 || s[i] > 0x7e {
+		if s[i] < ' ' || s[i] > '~' {
 			return false
 		}
 	}
-	return 1 <= len(s) && len(s) <= 128
+	return true
 }
 
 // newID is the prefix and 24 characters that no one can guess.
