@@ -32,7 +32,7 @@ func (e *Engine) Sample(now time.Duration) Sample {
 		Running: len(e.running), Waiting: len(e.waiting), MaxRunning: e.o.MaxRunning,
 		UsedTokens: e.pool.inUse() * e.o.BlockSize, MaxTokens: e.pool.size() * e.o.BlockSize,
 		Usage:      float64(e.pool.inUse()) / float64(e.pool.size()),
-		Filled:     1 - float64(len(e.pool.free))/float64(e.pool.size()),
+		Filled:     float64(e.pool.size()-len(e.pool.free)) / float64(e.pool.size()),
 		Throughput: e.rate,
 	}
 	if !e.busy && now > e.rateAt {

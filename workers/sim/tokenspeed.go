@@ -3,6 +3,7 @@ package sim
 import (
 	"context"
 	"fmt"
+	"math"
 	"slices"
 
 	"google.golang.org/grpc"
@@ -171,7 +172,7 @@ func (f *tokenspeedFace) GetLoads(_ context.Context, in *tokenspeedpb.GetLoadsRe
 	for rank, s := range samples {
 		load := &tokenspeedpb.SchedulerLoad{
 			DpRank: int32(rank) + in.GetDpRank(), NumRunningReqs: int32(s.Running), NumWaitingReqs: int32(s.Waiting),
-			NumTotalReqs: int32(s.Running + s.Waiting), NumUsedTokens: int32(s.Filled * float64(s.MaxTokens)),
+			NumTotalReqs: int32(s.Running + s.Waiting), NumUsedTokens: int32(math.Round(s.Filled * float64(s.MaxTokens))),
 			MaxTotalNumTokens: int32(s.MaxTokens), MaxRunningRequests: int32(s.MaxRunning), TokenUsage: s.Filled, Utilization: s.Filled,
 		}
 		switch f.life.w.o.servicer() {
