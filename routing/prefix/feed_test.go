@@ -222,6 +222,33 @@ func TestAGroupWithoutAKindIsWhatItWasBefore(t *testing.T) {
 	w.wants(Certified, 10)
 }
 
+func TestForeignBlocksDoNotSetTheBlockSize(t *testing.T) {
+	w := newWorker(t)
+	e := run(100, random(3, 8), 8)
+	e.Foreign = true
+	w.batch(1, Applied, e)
+	w.batch(2, Applied, w.whole())
+	w.wants(Certified, 10)
+}
+
+func TestOneHashForAPlainBlockAndAForeignOneIsCorrupt(t *testing.T) {
+	w := newWorker(t)
+	e := w.whole()
+	e.Foreign = true
+	w.batch(1, Applied, w.whole())
+	w.batch(2, Applied, e) // whose copy a removal would take cannot be told
+	w.wants(Corrupt, 0)
+}
+
+func TestWhatFollowsAForeignBlockIsForeign(t *testing.T) {
+	w := newWorker(t)
+	first, rest := w.whole(), w.whole()
+	first.Foreign, first.Blocks = true, first.Blocks[:1]
+	rest.Parent, rest.HasParent, rest.Blocks = 0, true, rest.Blocks[1:]
+	w.batch(1, Applied, first, rest)
+	w.wants(Certified, 0)
+}
+
 func TestAWorkerKeepsItsOwnBlockSize(t *testing.T) { // row 8, case D4
 	ix := NewIndex(Config{Bytes: 1 << 30, MaxAge: maxAge})
 	tokens := random(5, 65)

@@ -129,12 +129,10 @@ func (v *view) store(e *Event) Word {
 			before = 0
 			continue
 		}
-		foreign = foreign || b.Foreign
-		if fault := v.fits(b); fault != None && !foreign {
-			return fault
-		}
-		if foreign {
+		if foreign = foreign || b.Foreign; foreign {
 			before = 0
+		} else if fault := v.fits(b); fault != None {
+			return fault
 		}
 		if before != 0 {
 			before = follow(before, b.Tokens)
