@@ -33,6 +33,8 @@ type ending struct {
 	ignore  bool
 }
 
+// endingOf reads from a request what may end its answer. A maximum beyond the context is clipped without a word, as
+// the real engines do, and only the dialects whose engines look at text get stop strings.
 func endingOf(o Options, v *voice, req *engine.Request) ending {
 	s := &req.Sampling
 	e := ending{
@@ -82,6 +84,7 @@ func (e ending) write(reply []uint32) answer {
 	return a
 }
 
+// next is the token at position i: of the reply, or the end token once the reply is said and the end is allowed.
 func (e ending) next(reply []uint32, i int) uint32 {
 	ended := i >= len(reply) && !e.ignore && i+1 >= e.minimum
 	switch {
@@ -94,6 +97,7 @@ func (e ending) next(reply []uint32, i int) uint32 {
 	}
 }
 
+// firstStop finds the stop string that begins first in the text, "" if none is there.
 func firstStop(text string, stops []string) string {
 	first, at := "", -1
 	for _, s := range stops {

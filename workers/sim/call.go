@@ -48,6 +48,7 @@ type call struct {
 	aborted chan struct{} // closed by the first Abort
 }
 
+// poke wakes the call's handler. One pending wake is enough: the handler looks at everything when it runs.
 func (c *call) poke() {
 	select {
 	case c.wake <- struct{}{}:
@@ -71,6 +72,8 @@ func (l *life) generate(ctx context.Context, req *engine.Request, send func(*par
 	return l.conclude(ctx, req, out, err)
 }
 
+// begin takes a request in, or turns it away, and sees it to its end. The call is known to Abort from the first
+// moment on, also while nothing has come of it.
 func (l *life) begin(ctx context.Context, req *engine.Request, out *outlet) error {
 	if l.engines.Err() != nil {
 		return l.coreDead()

@@ -21,6 +21,7 @@ type commonFace struct{ life *life }
 // tokenizerChunk is the size of the slices in which a tokenizer travels.
 const tokenizerChunk = 64 << 10
 
+// GetTokenizer sends the tokenizer's archive in slices, the digest of the whole with the last.
 func (f commonFace) GetTokenizer(_ *commonpb.GetTokenizerRequest, stream grpc.ServerStreamingServer[commonpb.GetTokenizerChunk]) error {
 	bundle := f.life.w.bundle
 	if bundle == nil {
@@ -40,10 +41,12 @@ func (f commonFace) GetTokenizer(_ *commonpb.GetTokenizerRequest, stream grpc.Se
 	return nil
 }
 
+// SubscribeKvEvents follows the cache; what it tells of the past depends on the servicer.
 func (f commonFace) SubscribeKvEvents(req *commonpb.SubscribeKvEventsRequest, stream grpc.ServerStreamingServer[commonpb.KvEventBatch]) error {
 	return f.life.subscribe(req, stream)
 }
 
+// FlushCache empties the cache of every rank, unless a request holds part of it.
 func (f commonFace) FlushCache(context.Context, *commonpb.FlushCacheRequest) (*commonpb.FlushCacheResponse, error) {
 	for _, c := range f.life.cores {
 		if !c.flush() {
@@ -53,10 +56,12 @@ func (f commonFace) FlushCache(context.Context, *commonpb.FlushCacheRequest) (*c
 	return &commonpb.FlushCacheResponse{Success: true, Message: "the cache is empty"}, nil
 }
 
+// StartProfile says yes to whoever asks.
 func (f commonFace) StartProfile(context.Context, *commonpb.StartProfileRequest) (*commonpb.ProfileResponse, error) {
 	return &commonpb.ProfileResponse{Success: true, Message: "there is nothing to profile"}, nil
 }
 
+// StopProfile says yes as well.
 func (f commonFace) StopProfile(context.Context, *commonpb.StopProfileRequest) (*commonpb.ProfileResponse, error) {
 	return &commonpb.ProfileResponse{Success: true, Message: "there was nothing to profile"}, nil
 }
@@ -132,6 +137,7 @@ func maybe[T, U int | int32 | uint32 | uint64 | float32 | float64 | int64](v *T)
 	return new(U(*v))
 }
 
+// bias gives the logit biases by token id; keys that are none are left out.
 func bias[K int32 | string, V float32](in map[K]V, id func(K) (uint32, bool)) map[uint32]float64 {
 	if len(in) == 0 {
 		return nil

@@ -12,6 +12,7 @@ type trackedListener struct {
 	conns map[string]net.Conn
 }
 
+// Accept takes a connection and remembers it until it is closed.
 func (t *trackedListener) Accept() (net.Conn, error) {
 	c, err := t.Listener.Accept()
 	if err != nil {
@@ -37,6 +38,7 @@ func (t *trackedListener) drop(addr string) {
 	}
 }
 
+// trackedConn is a connection that takes itself off its listener's list.
 type trackedConn struct {
 	net.Conn
 	owner *trackedListener

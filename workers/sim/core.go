@@ -27,6 +27,7 @@ type core struct {
 	cleared bool // the next batch begins with the news that the cache was emptied
 }
 
+// now is the engine's time: that of the process, as much faster as the options say.
 func (c *core) now() time.Duration {
 	return time.Duration(float64(time.Since(c.start)) * c.speed)
 }
@@ -68,6 +69,8 @@ func (c *core) advance() time.Duration {
 	}
 }
 
+// step advances the engine to one point of time and passes on what came of it. Events are told before progress,
+// because a job that ends leaves the books and its tokens go with it.
 func (c *core) step(at time.Duration) {
 	c.out.Reset()
 	c.engine.Advance(at, &c.out)
@@ -82,6 +85,7 @@ func (c *core) step(at time.Duration) {
 	}
 }
 
+// announce publishes a batch, behind the news of a flush if there is any.
 func (c *core) announce(events []*commonpb.KvCacheEvent) {
 	if c.cleared {
 		c.cleared = false
@@ -90,6 +94,7 @@ func (c *core) announce(events []*commonpb.KvCacheEvent) {
 	c.publish(c.rank, events)
 }
 
+// deliver tells a choice how far it is and wakes its call.
 func (c *core) deliver(p Progress) {
 	ch := c.choices[p.Job]
 	if ch == nil {
@@ -106,6 +111,7 @@ func (c *core) deliver(p Progress) {
 	ch.call.poke()
 }
 
+// poke makes the core look at its engine before its timer ends.
 func (c *core) poke() {
 	select {
 	case c.wake <- struct{}{}:
@@ -113,6 +119,7 @@ func (c *core) poke() {
 	}
 }
 
+// submit queues a choice; the error says that it can never fit.
 func (c *core) submit(ch *choice) error {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -143,12 +150,14 @@ func (c *core) progress(ch *choice) (ready int, done bool) {
 	return ch.ready, ch.done
 }
 
+// sample takes the rank's load now.
 func (c *core) sample() Sample {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	return c.engine.Sample(c.now())
 }
 
+// queued counts the requests at the rank, the measure by which an unpinned one chooses.
 func (c *core) queued() int {
 	c.mu.Lock()
 	defer c.mu.Unlock()

@@ -47,6 +47,7 @@ type workload struct {
 	pairs    int64 // 2·Σ c·(p + c/2), whole
 }
 
+// add counts what a job computes in the step: one token behind its context, or a chunk of prefill.
 func (w *workload) add(j *Job) {
 	if j.chunk == 0 {
 		return

@@ -11,7 +11,8 @@ import (
 var ErrTooLong = errors.New("the sequence does not fit the KV cache")
 
 // Job is one sequence to compute. The caller fills the exported fields; Output and the keys of the answer's blocks
-// may be set as late as the job's entry in Output.Admitted, when Cached is known.
+// may be set as late as the job's entry in Output.Admitted, when Cached is known; who does so lets Advance go no
+// further than Next at a time, or the first token may be due before.
 type Job struct {
 	Tag    int      // the caller's own
 	Prompt int      // tokens
@@ -27,6 +28,7 @@ type Job struct {
 	stored    int // leading blocks that are findable
 }
 
+// known is the length of the sequence so far; the last token of it may have no KV yet.
 func (j *Job) known() int     { return j.Prompt + j.generated }
 func (j *Job) decoding() bool { return j.generated > 0 && j.computed == j.known()-1 }
 

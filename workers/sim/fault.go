@@ -100,6 +100,7 @@ func (d *Duration) UnmarshalText(text []byte) error {
 // ParseFaults reads JSON lines, one fault each; blank lines and lines that begin with # are skipped.
 func ParseFaults(r io.Reader) ([]Fault, error) { return parseLines(r, "faults", Fault.validate) }
 
+// validate names the field that cannot be.
 func (f Fault) validate() error {
 	if !slices.Contains(faultKinds, f.Kind) {
 		return fmt.Errorf("kind: %q is no fault", f.Kind)
@@ -120,6 +121,7 @@ func (f Fault) validate() error {
 	return nil
 }
 
+// parseCode reads a gRPC code by its name, in either case.
 func parseCode(name string) (codes.Code, error) {
 	var c codes.Code
 	if err := c.UnmarshalJSON([]byte(strconv.Quote(strings.ToUpper(name)))); err != nil {
@@ -137,6 +139,7 @@ func (f Fault) code(otherwise codes.Code) codes.Code {
 	return c
 }
 
+// method is the call that the fault is about.
 func (f Fault) method() string {
 	if f.Method == "" {
 		return "Generate"
@@ -150,11 +153,13 @@ type faults struct {
 	list []installed
 }
 
+// installed is a fault with its count.
 type installed struct {
 	Fault
 	seen, fired int
 }
 
+// set replaces every fault; counting starts anew.
 func (fs *faults) set(list []Fault) {
 	fs.mu.Lock()
 	defer fs.mu.Unlock()

@@ -16,16 +16,19 @@ type history struct {
 	order   []int64 // of storing; may name blocks that have gone
 }
 
+// heldBlock is a block that is in the cache now, and what a snapshot has to say of it.
 type heldBlock struct {
 	parent *int64
 	stored *commonpb.KvBlocksStored // whose place it has
 	block  *commonpb.KvBlock
 }
 
+// newHistory keeps so many batches, the very first of which has the number first.
 func newHistory(limit int, first uint64) *history {
 	return &history{limit: limit, first: first, held: map[int64]heldBlock{}}
 }
 
+// add records a batch and forgets the oldest beyond the limit.
 func (h *history) add(b *commonpb.KvEventBatch) {
 	if len(h.batches) >= h.limit {
 		h.batches = slices.Delete(h.batches, 0, len(h.batches)-h.limit+1)
@@ -39,6 +42,7 @@ func (h *history) add(b *commonpb.KvEventBatch) {
 	}
 }
 
+// apply keeps the account of what is held.
 func (h *history) apply(e *commonpb.KvCacheEvent) {
 	switch {
 	case e.GetCleared() != nil:

@@ -47,6 +47,7 @@ type life struct {
 // maxMessage is what the real servers take.
 const maxMessage = 256 << 20
 
+// newLife builds a process around a listener. Nothing runs before run.
 func newLife(w *Worker, listener net.Listener, seq []uint64) *life {
 	l := &life{
 		w: w, started: time.Now(), calls: map[string][]*call{},
@@ -70,6 +71,8 @@ func newLife(w *Worker, listener net.Listener, seq []uint64) *life {
 	return l
 }
 
+// newServer makes the gRPC server with the limits of the real ones: big messages, pings no faster than every ten
+// seconds. Its Stop waits for handlers, so that a killed process leaves nothing behind.
 func (l *life) newServer() *grpc.Server {
 	s := grpc.NewServer(
 		grpc.MaxRecvMsgSize(maxMessage), grpc.MaxSendMsgSize(maxMessage),
@@ -120,6 +123,7 @@ func (l *life) killCore() {
 	l.health.Shutdown()
 }
 
+// healthy is what a health probe finds.
 func (l *life) healthy() bool {
 	return l.engines.Err() == nil && !l.w.faults.on(FaultUnhealthy)
 }
@@ -137,6 +141,7 @@ func (l *life) register(c *call, deaf bool) error {
 	return nil
 }
 
+// unregister takes a call off the books; an Abort may have done so before.
 func (l *life) unregister(c *call) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -159,6 +164,7 @@ func (l *life) abort(id, reason string) {
 	delete(l.calls, id)
 }
 
+// active counts the request ids at work.
 func (l *life) active() int {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -173,6 +179,7 @@ func (l *life) interceptUnary(ctx context.Context, req any, info *grpc.UnaryServ
 	return next(ctx, req)
 }
 
+// interceptStream does the same to calls that stream.
 func (l *life) interceptStream(srv any, stream grpc.ServerStream, info *grpc.StreamServerInfo, next grpc.StreamHandler) error {
 	if err := l.disturb(stream.Context(), info.FullMethod); err != nil {
 		return err
@@ -180,6 +187,7 @@ func (l *life) interceptStream(srv any, stream grpc.ServerStream, info *grpc.Str
 	return next(srv, stream)
 }
 
+// disturb lets the faults of a method strike. An error is the call's status.
 func (l *life) disturb(ctx context.Context, fullMethod string) error {
 	method := fullMethod[strings.LastIndexByte(fullMethod, '/')+1:]
 	struck := l.w.faults.fire(func(f Fault) bool {

@@ -68,4 +68,5 @@ func (e *Engine) measure(tokens int) {
 	e.rateAt = e.ends
 }
 
+// decay is the weight that an average keeps over a span.
 func decay(span time.Duration) float64 { return math.Exp(-span.Seconds() / rateWindow.Seconds()) }

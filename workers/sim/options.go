@@ -73,6 +73,7 @@ func (o Options) withDefaults() Options {
 	return o
 }
 
+// set fills a field that has no value.
 func set[T comparable](field *T, value T) {
 	var zero T
 	if *field == zero {

@@ -107,6 +107,7 @@ func (o *outlet) chunk(ctx context.Context, ch *choice, n int) error {
 	return o.emit(ch, n, first)
 }
 
+// emit sends the last n tokens of a choice, the prompt's log probabilities with the first.
 func (o *outlet) emit(ch *choice, n int, first bool) error {
 	if !o.req.Stream {
 		return nil
@@ -170,6 +171,7 @@ func (o *outlet) abort() error {
 	return nil
 }
 
+// part cuts the tokens from one position to another out of an answer, with the counters that go with them.
 func (o *outlet) part(ch *choice, from, to int) *part {
 	p := &part{index: ch.index, tokens: ch.answer.tokens[from:to], said: to, answer: &ch.answer, prompt: ch.Prompt, cached: ch.Cached}
 	if o.script.noUsage {

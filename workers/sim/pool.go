@@ -18,6 +18,7 @@ type pool struct {
 	index      keyTable
 }
 
+// newPool makes a pool of so many blocks, all free.
 func newPool(blocks int) *pool {
 	p := &pool{
 		keys: make([]uint64, blocks), refs: make([]int32, blocks),
@@ -34,6 +35,7 @@ func (p *pool) size() int      { return len(p.keys) }
 func (p *pool) available() int { return len(p.free) + p.idle }
 func (p *pool) inUse() int     { return p.size() - p.available() }
 
+// find looks a block up by its key; none if it is not there.
 func (p *pool) find(key uint64) int32 { return p.index.get(key) }
 
 // pin takes a reference to a findable block.
@@ -102,12 +104,14 @@ func (p *pool) clear() (keys []uint64) {
 	return keys
 }
 
+// forget makes an idle block one that cannot be found; the caller gives it a new use.
 func (p *pool) forget(b int32) {
 	p.unlink(b)
 	p.index.remove(p.keys[b])
 	p.keys[b] = 0
 }
 
+// unlink takes a block out of the idle list.
 func (p *pool) unlink(b int32) {
 	before, after := p.prev[b], p.next[b]
 	if before == none {
@@ -131,6 +135,7 @@ type keyTable struct {
 	mask   uint64
 }
 
+// newKeyTable has room for the keys of so many blocks at half its slots or less.
 func newKeyTable(blocks int) keyTable {
 	size := 1 << bits.Len(uint(2*blocks))
 	return keyTable{keys: make([]uint64, size), blocks: make([]int32, size), mask: uint64(size - 1)}
@@ -145,6 +150,7 @@ func (t *keyTable) get(key uint64) int32 {
 	return none
 }
 
+// put enters a key that is not there.
 func (t *keyTable) put(key uint64, b int32) {
 	i := key & t.mask
 	for t.keys[i] != 0 {

@@ -22,6 +22,7 @@ type publisher struct {
 	history *history               // nil: nothing is kept
 }
 
+// newPublisher numbers on from next, which it shares with the worker, so that a restart may go on counting.
 func newPublisher(w *Worker, next []uint64) *publisher {
 	p := &publisher{w: w, next: next, subs: map[*subscriber]bool{}}
 	if w.o.servicer() == Rust {
@@ -64,6 +65,7 @@ func (p *publisher) publish(rank int, events []*commonpb.KvCacheEvent) {
 	p.deliver(b)
 }
 
+// deliver hands a batch to every subscriber, in an order and as often as the faults want.
 func (p *publisher) deliver(b *commonpb.KvEventBatch) {
 	if p.held == nil && p.w.faults.on(FaultKVReorder) {
 		p.held = b
@@ -81,6 +83,7 @@ func (p *publisher) deliver(b *commonpb.KvEventBatch) {
 	}
 }
 
+// resize lets blocks claim another size than they have.
 func resize(events []*commonpb.KvCacheEvent, size int32) {
 	for _, e := range events {
 		for _, b := range e.GetStored().GetBlocks() {
@@ -127,6 +130,7 @@ type subscriber struct {
 // queueLimit bounds a subscriber's queue; beyond it a batch is lost.
 const queueLimit = 1 << 16
 
+// push queues batches for the stream; what a full queue cannot take is lost.
 func (s *subscriber) push(batches []*commonpb.KvEventBatch) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -141,6 +145,7 @@ func (s *subscriber) push(batches []*commonpb.KvEventBatch) {
 	}
 }
 
+// pop takes what is queued.
 func (s *subscriber) pop() (batches []*commonpb.KvEventBatch, over bool) {
 	s.mu.Lock()
 	defer s.mu.Unlock()

@@ -45,6 +45,7 @@ type journal struct {
 	err     error
 }
 
+// add stamps a record and keeps it. A journal that cannot be written to says so when it is closed.
 func (j *journal) add(r Record) {
 	j.mu.Lock()
 	defer j.mu.Unlock()

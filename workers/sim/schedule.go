@@ -202,6 +202,7 @@ func (e *Engine) store(j *Job, out *Output) {
 	e.changed(j, from, full, out)
 }
 
+// changed reports a run of blocks, if it is one.
 func (e *Engine) changed(j *Job, from, to int, out *Output) {
 	if from < to {
 		out.Changes = append(out.Changes, Change{Job: j, From: from, To: to})

@@ -39,6 +39,7 @@ func (w *Worker) script(req *engine.Request) script {
 	return s
 }
 
+// ofAnswers tells the faults that concern a request's answer from the others.
 func ofAnswers(f Fault) bool {
 	switch f.Kind {
 	case FaultDelay, FaultStall, FaultError:
@@ -49,6 +50,7 @@ func ofAnswers(f Fault) bool {
 	return false
 }
 
+// apply writes a fault into the script. Of two that would end the answer the later one in the list counts.
 func (s *script) apply(f *Fault) {
 	switch f.Kind {
 	case FaultDelay:

@@ -26,6 +26,7 @@ type sglangRest struct {
 	sglangpb.UnimplementedSglangSchedulerServer
 }
 
+// Generate counts every choice's tokens so far in its chunks.
 func (f *sglangFace) Generate(in *sglangpb.GenerateRequest, stream grpc.ServerStreamingServer[sglangpb.GenerateResponse]) error {
 	req := sglangRequest(in)
 	return f.life.generate(stream.Context(), req, func(p *part) error {
@@ -115,6 +116,7 @@ func sglangLogprobs(lps []engine.Logprob) *sglangpb.OutputLogProbs {
 	return out
 }
 
+// sglangPromptLogprobs has no value for the first token, which nothing precedes.
 func sglangPromptLogprobs(lps []engine.Logprob) *sglangpb.InputLogProbs {
 	if len(lps) == 0 {
 		return nil
@@ -131,11 +133,13 @@ func sglangPromptLogprobs(lps []engine.Logprob) *sglangpb.InputLogProbs {
 	return out
 }
 
+// Abort knows no unknown ids.
 func (f *sglangFace) Abort(_ context.Context, in *sglangpb.AbortRequest) (*sglangpb.AbortResponse, error) {
 	f.life.abort(in.RequestId, in.Reason)
 	return &sglangpb.AbortResponse{Success: true}, nil
 }
 
+// HealthCheck takes as long as the token that the real one generates for it.
 func (f *sglangFace) HealthCheck(ctx context.Context, _ *sglangpb.HealthCheckRequest) (*sglangpb.HealthCheckResponse, error) {
 	healthy, message := f.life.check(ctx)
 	return &sglangpb.HealthCheckResponse{Healthy: healthy, Message: message}, nil
@@ -160,6 +164,7 @@ func (f *sglangFace) GetModelInfo(context.Context, *sglangpb.GetModelInfoRequest
 	}, nil
 }
 
+// GetServerInfo says most of it in server_args, whose keys are those of the engine's own flags.
 func (f *sglangFace) GetServerInfo(context.Context, *sglangpb.GetServerInfoRequest) (*sglangpb.GetServerInfoResponse, error) {
 	o := f.life.w.o
 	args, err := structpb.NewStruct(map[string]any{
@@ -180,6 +185,7 @@ func (f *sglangFace) GetServerInfo(context.Context, *sglangpb.GetServerInfoReque
 // sglangSections are the parts of a load report that can be asked for.
 var sglangSections = []string{"core", "memory", "speculative", "lora", "disaggregation", "disagg", "queues", "all"}
 
+// GetLoads reports everything, except from the rust servicer, which only counts requests and tokens.
 func (f *sglangFace) GetLoads(_ context.Context, in *sglangpb.GetLoadsRequest) (*sglangpb.GetLoadsResponse, error) {
 	for _, section := range in.Include {
 		if !slices.Contains(sglangSections, section) {

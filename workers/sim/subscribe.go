@@ -31,6 +31,7 @@ type eventStream struct {
 // heartbeatCheck is how often a stream looks whether there is something to push.
 const heartbeatCheck = 100 * time.Millisecond
 
+// subscribe serves one stream until its caller leaves. The header goes out at once, before there is anything to say.
 func (l *life) subscribe(req *commonpb.SubscribeKvEventsRequest, stream grpc.ServerStreamingServer[commonpb.KvEventBatch]) error {
 	if l.w.o.NoKVEvents {
 		return status.Error(codes.Unimplemented, "KV events are switched off")
@@ -144,6 +145,7 @@ func (s *eventStream) record(rank int32, telemetry bool) *commonpb.EngineLoad {
 	return load
 }
 
+// stamp numbers a record and remembers it as the last one sent.
 func (s *eventStream) stamp(load *commonpb.EngineLoad) {
 	s.sample++
 	load.Sample = s.sample

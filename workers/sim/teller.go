@@ -14,6 +14,7 @@ type teller struct {
 	group     bool // the group of layers is said as well
 }
 
+// newTeller knows the habits of a dialect and a servicer.
 func newTeller(o Options) teller {
 	d := o.dialect()
 	return teller{
@@ -48,6 +49,7 @@ func (t teller) tell(changes []Change, choices map[*Job]*choice) []*commonpb.KvC
 	return events
 }
 
+// stored says that blocks from one to another of a choice are there now, and what they hold.
 func (t teller) stored(ch *choice, from, to int) *commonpb.KvCacheEvent {
 	s := &commonpb.KvBlocksStored{}
 	if from > 0 {
@@ -72,6 +74,7 @@ func (t teller) stored(ch *choice, from, to int) *commonpb.KvCacheEvent {
 	return &commonpb.KvCacheEvent{Data: &commonpb.KvCacheEvent_Stored{Stored: s}}
 }
 
+// removed says that a block is gone.
 func (t teller) removed(key uint64) *commonpb.KvCacheEvent {
 	r := &commonpb.KvBlocksRemoved{BlockHashes: []int64{int64(key)}}
 	if t.place {
@@ -85,6 +88,7 @@ func (t teller) removed(key uint64) *commonpb.KvCacheEvent {
 	return &commonpb.KvCacheEvent{Data: &commonpb.KvCacheEvent_Removed{Removed: r}}
 }
 
+// cleared says that everything is gone.
 func (t teller) cleared() *commonpb.KvCacheEvent {
 	return &commonpb.KvCacheEvent{Data: &commonpb.KvCacheEvent_Cleared{Cleared: &commonpb.KvCacheCleared{}}}
 }

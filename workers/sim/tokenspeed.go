@@ -25,6 +25,7 @@ type tokenspeedRest struct {
 	tokenspeedpb.UnimplementedTokenSpeedSchedulerServer
 }
 
+// Generate counts every choice's tokens so far, also the stop token that it does not show.
 func (f *tokenspeedFace) Generate(in *tokenspeedpb.GenerateRequest, stream grpc.ServerStreamingServer[tokenspeedpb.GenerateResponse]) error {
 	req := tokenspeedRequest(in)
 	return f.life.generate(stream.Context(), req, func(p *part) error {
@@ -52,6 +53,7 @@ func trimmed(p *part, tokens []uint32, req *engine.Request) []uint32 {
 	return tokens
 }
 
+// complete repeats the last tokens of a stream, or with the rust servicer gives all.
 func (f *tokenspeedFace) complete(p *part, tokens []uint32, req *engine.Request) *tokenspeedpb.GenerateComplete {
 	c := &tokenspeedpb.GenerateComplete{
 		OutputIds: tokens, FinishReason: p.finish, PromptTokens: uint32(p.prompt), CompletionTokens: uint32(p.said),
@@ -121,11 +123,13 @@ func tokenspeedLogprobs(lps []engine.Logprob, n int) *tokenspeedpb.OutputLogProb
 	return out
 }
 
+// Abort knows no unknown ids.
 func (f *tokenspeedFace) Abort(_ context.Context, in *tokenspeedpb.AbortRequest) (*tokenspeedpb.AbortResponse, error) {
 	f.life.abort(in.RequestId, in.Reason)
 	return &tokenspeedpb.AbortResponse{Success: true}, nil
 }
 
+// HealthCheck takes as long as the token that the real one generates for it.
 func (f *tokenspeedFace) HealthCheck(ctx context.Context, _ *tokenspeedpb.HealthCheckRequest) (*tokenspeedpb.HealthCheckResponse, error) {
 	healthy, message := f.life.check(ctx)
 	return &tokenspeedpb.HealthCheckResponse{Healthy: healthy, Message: message}, nil
@@ -141,6 +145,7 @@ func (f *tokenspeedFace) GetModelInfo(context.Context, *tokenspeedpb.GetModelInf
 	}, nil
 }
 
+// GetServerInfo names ranks only where there is more than one.
 func (f *tokenspeedFace) GetServerInfo(context.Context, *tokenspeedpb.GetServerInfoRequest) (*tokenspeedpb.GetServerInfoResponse, error) {
 	o := f.life.w.o
 	fields := map[string]any{

@@ -22,6 +22,7 @@ type vllmRest struct {
 	vllmpb.UnimplementedVllmEngineServer
 }
 
+// Generate ends an aborted stream of the usual servicer with an empty chunk before the complete.
 func (f *vllmFace) Generate(in *vllmpb.GenerateRequest, stream grpc.ServerStreamingServer[vllmpb.GenerateResponse]) error {
 	req := f.request(in)
 	return f.life.generate(stream.Context(), req, func(p *part) error {
@@ -69,6 +70,7 @@ func (f *vllmFace) complete(p *part, req *engine.Request) *vllmpb.GenerateRespon
 	return &vllmpb.GenerateResponse{Response: &vllmpb.GenerateResponse_Complete{Complete: c}}
 }
 
+// request leaves open what has presence on the wire; a prompt may come as text.
 func (f *vllmFace) request(in *vllmpb.GenerateRequest) *engine.Request {
 	s := in.GetSamplingParams()
 	if s == nil {
@@ -122,6 +124,7 @@ func vllmLogprobs(lps []engine.Logprob) *vllmpb.OutputLogProbs {
 	return out
 }
 
+// vllmPromptLogprobs has no value for the first token, which nothing precedes.
 func vllmPromptLogprobs(lps []engine.Logprob) *vllmpb.InputLogProbs {
 	if len(lps) == 0 {
 		return nil
@@ -138,6 +141,7 @@ func vllmPromptLogprobs(lps []engine.Logprob) *vllmpb.InputLogProbs {
 	return out
 }
 
+// Abort takes several ids, and knows no unknown ones.
 func (f *vllmFace) Abort(_ context.Context, in *vllmpb.AbortRequest) (*vllmpb.AbortResponse, error) {
 	for _, id := range in.RequestIds {
 		f.life.abort(id, "")

@@ -66,6 +66,7 @@ func tokenizerDir(path string) (fs.FS, error) {
 	return os.DirFS(path), nil
 }
 
+// read loads the tokenizer and what else a directory says of its model.
 func (v *voice) read(dir fs.FS) (err error) {
 	if v.tokenizer, err = tokenizer.Load(dir); err != nil {
 		return err

@@ -54,6 +54,7 @@ func Start(o Options) (*Worker, error) {
 // Start lets a worker that is down listen, with an empty cache. Its KV sequence starts anew.
 func (w *Worker) Start() error { return w.start(false) }
 
+// start begins a new life, if there is none.
 func (w *Worker) start(keepSequence bool) error {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -160,6 +161,7 @@ func (w *Worker) Load(rank int) Sample {
 	return Sample{}
 }
 
+// alive is the process that runs now; nil while the worker is down.
 func (w *Worker) alive() *life {
 	w.mu.Lock()
 	defer w.mu.Unlock()

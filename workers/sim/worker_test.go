@@ -268,3 +268,13 @@ func TestAKilledWorkerIsGoneAndComesBackAtItsAddress(t *testing.T) { // case E7
 		t.Error("started twice")
 	}
 }
+
+func TestAClockThatIsLookedAtTooSeldomLosesNoToken(t *testing.T) {
+	w, m := start(t, Options{Speed: 1e5}) // a hundred steps pass between two looks
+	for i := range 20 {
+		all, err := m.generate(brief(t), ask{id: "a", tokens: words(w, 30+i, "x"), stream: true, max: 50, ignoreEOS: true}, nil)
+		if err != nil || len(tokensOf(all, 0)) != 50 {
+			t.Fatalf("%v, %d tokens", err, len(tokensOf(all, 0)))
+		}
+	}
+}
