@@ -23,6 +23,8 @@ func (g *Gateway) adminRoutes(r chi.Router) {
 	on(http.MethodDelete, "/workers/{id}", g.removeWorker)
 	on(http.MethodPost, "/flush_cache", g.flushCache)
 	on(http.MethodGet, "/get_loads", g.loads)
+	on(http.MethodPost, "/parse/function_call", g.parseCalls)
+	on(http.MethodPost, "/parse/reasoning", g.parseThoughts)
 	on(http.MethodGet, "/routing/decisions", g.decisions)
 	on(http.MethodGet, "/routing/decisions/{id}", g.decision)
 	on(http.MethodGet, "/routing/mode", g.showMode)

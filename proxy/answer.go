@@ -18,6 +18,7 @@ type plan struct {
 	thoughts     string // the parser of reasoning; "": none
 	startsInside bool   // the prompt has opened a thought
 	calls        *callPlan
+	keepIDs      bool // the client wants the ids as well
 }
 
 // answer turns the deltas of one request into parts. It counts tokens by the ids it is given and by nothing else.

@@ -24,7 +24,6 @@ func (g *Gateway) chat(x *exchange, r *http.Request) error {
 		if err != nil {
 			return err
 		}
-		x.announceIgnored(req.Ignored)
 		out, err := g.chatReply(x, r, req, p)
 		if err != nil {
 			return err
@@ -64,7 +63,7 @@ func (g *Gateway) relay(x *exchange, ctx context.Context, p *prompt, a *answer, 
 	}
 	defer func() { gen.close(a, err) }()
 	x.worker = gen.lease.Target().ID
-	out.from(x.worker)
+	g.announce(gen, p, out)
 	for {
 		if err := out.send(a.add(&gen.delta), a); err != nil {
 			return err
@@ -97,7 +96,7 @@ func (g *Gateway) chatReply(x *exchange, r *http.Request, req *openai.ChatReques
 		if head.Fingerprint == "" {
 			head.Fingerprint = "default"
 		}
-		return &whole{x: x, workerHeader: g.config.WorkerHeader, body: func(choices []gathered, usage openai.Usage) []byte {
+		return &whole{x: x, body: func(choices []gathered, usage openai.Usage) []byte {
 			return chatBody(head, choices, usage)
 		}}, nil
 	}
@@ -107,7 +106,7 @@ func (g *Gateway) chatReply(x *exchange, r *http.Request, req *openai.ChatReques
 	}
 	deepseek := strings.Contains(strings.ToLower(p.model.name), "deepseek")
 	return &frames{
-		events: e, workerHeader: g.config.WorkerHeader, usage: req.IncludeUsage, continuous: req.ContinuousUsage,
+		events: e, usage: req.IncludeUsage, continuous: req.ContinuousUsage,
 		format: &chatFormat{openai.NewChunks(head, deepseek && req.IncludeUsage), req.ToolChoice.Forced()},
 	}, nil
 }

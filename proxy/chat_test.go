@@ -284,6 +284,22 @@ func TestClientsSecretsAndIDsStayHere(t *testing.T) { // cases F1, H6
 	}
 }
 
+func TestFieldsWithoutEffectAreNamedInAHeader(t *testing.T) {
+	b := start(t, one(t, "sglang", greeting))
+	for _, members := range []string{``, `,"stream":true`} {
+		a := b.chat(t, members+`,"seed":7,"lora_path":"x","verbosity":"low","no such":1,"unheard_of":1`)
+		got := a.header.Get("X-Leeway-Ignored-Parameters")
+		for _, name := range []string{"seed", "lora_path", "verbosity", "unheard_of"} {
+			if !strings.Contains(got, name) {
+				t.Errorf("%q does not name %s", got, name)
+			}
+		}
+	}
+	if got := b.chat(t, `,"temperature":0`).header.Get("X-Leeway-Ignored-Parameters"); got != "" {
+		t.Errorf("nothing was ignored, but the header says %q", got)
+	}
+}
+
 func TestModelsDefaultsFillOnlyWhatWasLeftOut(t *testing.T) {
 	temperature, topK, mine := 0.6, 20, 0.1
 	m := &model{defaults: parseSampling(`{"temperature":0.6,"top_k":20,"unknown":1}`), language: &language{}}

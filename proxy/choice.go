@@ -45,6 +45,9 @@ type choice struct {
 	raw, text []byte // of the delta at hand: decoded, and past the stops
 	logprobs  logprobQueue
 
+	ids        []uint32           // with keepIDs
+	idLogprobs []openai.IDLogprob // with keepIDs, where logprobs were asked for
+
 	begun      bool
 	ended      bool // nothing more is taken
 	done       bool // the worker has said its last word
@@ -76,6 +79,9 @@ func (c *choice) add(parts []part, d *engine.Delta) []part {
 		if c.ended || c.hidden {
 			break
 		}
+		if c.plan.keepIDs {
+			c.keep(id, d, i)
+		}
 		before := c.logprobs.decoded
 		c.token(id)
 		if i < len(d.Logprobs) && !(c.hidden && !c.plan.noStopTrim) {
@@ -99,6 +105,14 @@ func (c *choice) add(parts []part, d *engine.Delta) []part {
 		c.logprobs.drop(len(ready))
 	}
 	return parts
+}
+
+// keep notes an id for a client that reads ids.
+func (c *choice) keep(id uint32, d *engine.Delta, i int) {
+	c.ids = append(c.ids, id)
+	if i < len(d.Logprobs) {
+		c.idLogprobs = append(c.idLogprobs, openai.IDLogprob{Logprob: float32(d.Logprobs[i].Value), ID: id})
+	}
 }
 
 // token counts an id and appends its text as far as the stops let go of it.

@@ -22,7 +22,6 @@ func (g *Gateway) complete(x *exchange, r *http.Request) error {
 		if err != nil {
 			return err
 		}
-		x.announceIgnored(req.Ignored)
 		out, err := g.completionReply(x, r, req, prompts)
 		if err != nil {
 			return err
@@ -39,8 +38,10 @@ func (g *Gateway) completionPrompts(req *openai.CompletionRequest) ([]*prompt, e
 	}
 	var prompts []*prompt
 	for _, in := range req.Prompt.List {
-		p := &prompt{model: m, text: in.Text, tokens: in.Tokens, stream: req.Stream,
-			key: req.User, plain: req.LoraPath == "" && req.CacheSalt == ""}
+		p := &prompt{model: m, text: in.Text, tokens: in.Tokens, route: "completions", stream: req.Stream,
+			key: req.User, plain: req.LoraPath == "" && req.CacheSalt == "", ignored: req.Ignored}
+		p.ignoring("lora_path", req.LoraPath != "")
+		p.ignoring("cache_salt", req.CacheSalt != "")
 		if p.tokens == nil {
 			p.tokens = m.language.tokens.Encode(p.text, false)
 		}
@@ -71,7 +72,7 @@ func (g *Gateway) completionReply(x *exchange, r *http.Request, req *openai.Comp
 		if head.Fingerprint == "" {
 			head.Fingerprint = "default"
 		}
-		return &whole{x: x, workerHeader: g.config.WorkerHeader, body: func(choices []gathered, usage openai.Usage) []byte {
+		return &whole{x: x, body: func(choices []gathered, usage openai.Usage) []byte {
 			return completionBody(head, echo, choices, usage)
 		}}, nil
 	}
@@ -80,7 +81,7 @@ func (g *Gateway) completionReply(x *exchange, r *http.Request, req *openai.Comp
 		return nil, err
 	}
 	return &frames{
-		events: e, workerHeader: g.config.WorkerHeader, usage: req.IncludeUsage, continuous: req.ContinuousUsage,
+		events: e, usage: req.IncludeUsage, continuous: req.ContinuousUsage,
 		format: &textFormat{openai.NewTextChunks(head), echo, make([]int, len(echo))},
 	}, nil
 }

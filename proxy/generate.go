@@ -5,6 +5,7 @@ import (
 	"errors"
 	"math/rand/v2"
 	"net/http"
+	"strings"
 	"time"
 
 	"leeway/routing"
@@ -17,6 +18,7 @@ type generation struct {
 	stream *workers.Stream
 	lease  *routing.Lease
 	delta  engine.Delta
+	speaks engine.Dialect
 	sent   time.Time     // when the request went out
 	ttft   time.Duration // until the first delta
 }
@@ -39,23 +41,28 @@ func (g *Gateway) generate(ctx context.Context, id string, p *prompt, out reply)
 			return nil, err
 		}
 		if attempt >= g.config.attempts() {
-			countExhausted(p.endpoint())
+			countExhausted(p.route)
 			return nil, err
 		}
 		tried = append(tried, lease.Target().ID)
-		pause := g.config.backoff(attempt, rand.Float64())
-		countRetry(p.endpoint(), pause, attempt)
-		if err := sleep(ctx, pause); err != nil {
+		if err := g.pause(ctx, p, attempt); err != nil {
 			return nil, err
 		}
 	}
+}
+
+// pause waits before the attempt after the given one.
+func (g *Gateway) pause(ctx context.Context, p *prompt, attempt int) error {
+	pause := g.config.backoff(attempt, rand.Float64())
+	countRetry(p.route, pause, attempt)
+	return sleep(ctx, pause)
 }
 
 func (g *Gateway) pick(id string, p *prompt, tried []string) (*routing.Lease, error) {
 	start := time.Now()
 	defer observeStage("WorkerSelection", start)
 	return g.router.Pick(start, routing.Request{
-		ID: id, Model: p.model.name, Tokens: p.tokens, Text: p.text, Key: p.key, Chat: p.chat, Streaming: p.stream,
+		ID: id, Model: p.model.name, Tokens: p.tokens, Text: p.text, Key: p.key, Chat: p.route == "chat", Streaming: p.stream,
 		N: p.plan.n, PlainText: p.plain, Exclude: tried,
 	})
 }
@@ -64,7 +71,8 @@ func (g *Gateway) pick(id string, p *prompt, tried []string) (*routing.Lease, er
 func (g *Gateway) begin(ctx context.Context, p *prompt, lease *routing.Lease) (*generation, error) {
 	gen := &generation{lease: lease, sent: time.Now()}
 	worker, _ := g.pool.Worker(lease.Target().ID)
-	req := p.requestFor(worker.Dialect)
+	gen.speaks = worker.Dialect
+	req := p.requestFor(gen.speaks)
 	var err error
 	if gen.stream, err = g.pool.Generate(ctx, lease.Target().ID, &req); err != nil {
 		return nil, err
@@ -110,6 +118,27 @@ func metadata(id string, h http.Header) map[string]string {
 		}
 	}
 	return m
+}
+
+// announce tells the client by headers who answers, and which of its fields have no effect.
+func (g *Gateway) announce(gen *generation, p *prompt, out reply) {
+	const most = 20
+	if g.config.WorkerHeader != "" {
+		out.header(g.config.WorkerHeader, gen.lease.Target().ID)
+	}
+	ignored := p.ignored
+	if gen.speaks == engine.SGLang && p.request.Sampling.Seed != nil {
+		ignored = append(ignored, "seed")
+	}
+	var names []string
+	for _, f := range ignored[:min(len(ignored), most)] {
+		if isToken(f) && len(f) <= 64 {
+			names = append(names, f)
+		}
+	}
+	if len(names) > 0 {
+		out.header("X-Leeway-Ignored-Parameters", strings.Join(names, ", "))
+	}
 }
 
 // next reads the next delta.

@@ -45,20 +45,6 @@ func (x *exchange) answerID(prefix, wanted string) string {
 	return newID(prefix)
 }
 
-// announceIgnored tells the client which of its fields have no effect here.
-func (x *exchange) announceIgnored(fields []string) {
-	const most = 20
-	var names []string
-	for _, f := range fields[:min(len(fields), most)] {
-		if isToken(f) && len(f) <= 64 {
-			names = append(names, f)
-		}
-	}
-	if len(names) > 0 {
-		x.Header().Set("X-Leeway-Ignored-Parameters", strings.Join(names, ", "))
-	}
-}
-
 // close stops what may still write to the response besides its handler.
 func (x *exchange) close() {
 	if x.stream != nil {

@@ -18,9 +18,10 @@ type prompt struct {
 	tokens  []uint32
 	request engine.Request // without id and what depends on the worker
 	plan    plan
-	key     string // what sticky policies go by
-	plain   bool   // no adapter, no salt: the tokens say it all
-	chat    bool
+	key     string   // what sticky policies go by
+	plain   bool     // no adapter, no salt: the tokens say it all
+	ignored []string // fields that have no effect here
+	route   string   // the endpoint's name in the metrics
 	stream  bool
 }
 
@@ -34,8 +35,11 @@ func (g *Gateway) chatPrompt(req *openai.ChatRequest) (*prompt, error) {
 	if err != nil {
 		return nil, fail(http.StatusBadRequest, "process_messages_failed", "The chat template cannot be applied to these messages: "+firstLine(err.Error()), kindValidation)
 	}
-	p := &prompt{model: m, text: text, tokens: m.language.tokens.Encode(text, false), chat: true, stream: req.Stream,
-		key: req.User, plain: req.LoraPath == "" && req.CacheSalt == ""}
+	p := &prompt{model: m, text: text, tokens: m.language.tokens.Encode(text, false), route: "chat", stream: req.Stream,
+		key: req.User, plain: req.LoraPath == "" && req.CacheSalt == "", ignored: req.Ignored}
+	p.ignoring("lora_path", req.LoraPath != "")
+	p.ignoring("cache_salt", req.CacheSalt != "")
+	p.ignoring("return_hidden_states", req.ReturnHiddenStates)
 	p.request.Sampling = m.sampling(&req.Sampling, req.N)
 	if req.Logprobs {
 		p.request.Logprobs = &req.TopLogprobs
@@ -48,12 +52,11 @@ func (g *Gateway) chatPrompt(req *openai.ChatRequest) (*prompt, error) {
 	return p, p.check()
 }
 
-// endpoint is the name of the request's route in the metrics.
-func (p *prompt) endpoint() string {
-	if p.chat {
-		return "chat"
+// ignoring notes a field that the client sent and that nothing here can honour.
+func (p *prompt) ignoring(field string, sent bool) {
+	if sent {
+		p.ignored = append(p.ignored, field)
 	}
-	return "completions"
 }
 
 // check refuses what would fail, or worse, on a worker: some engines die of a prompt that is empty or too long.

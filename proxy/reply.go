@@ -11,8 +11,8 @@ import (
 type reply interface {
 	// begun reports whether the client has anything yet.
 	begun() bool
-	// from names the worker that answers.
-	from(worker string)
+	// header sets a header, if the headers are still here.
+	header(name, value string)
 	send(parts []part, a *answer) error
 	// finish sends the final parts of all choices and ends the response.
 	finish(last []part, a *answer) error
@@ -20,12 +20,11 @@ type reply interface {
 
 // frames puts parts on the wire as events. The format is chat's or completions'.
 type frames struct {
-	events       *events
-	format       format
-	workerHeader string
-	usage        bool // one more event at the end tells the cost
-	continuous   bool // every event does
-	buf          []byte
+	events     *events
+	format     format
+	usage      bool // one more event at the end tells the cost
+	continuous bool // every event does
+	buf        []byte
 }
 
 // format writes one part as a line of JSON, or nothing if it has no form there.
@@ -36,7 +35,7 @@ type format interface {
 
 func (f *frames) begun() bool { return f.events.started() }
 
-func (f *frames) from(worker string) { f.events.header(f.workerHeader, worker) }
+func (f *frames) header(name, value string) { f.events.header(name, value) }
 
 func (f *frames) send(parts []part, a *answer) error {
 	f.buf = f.buf[:0]
@@ -92,19 +91,14 @@ type gathered struct {
 
 // whole gathers the parts and sends one body.
 type whole struct {
-	x            *exchange
-	workerHeader string
-	choices      []gathered
-	body         func(choices []gathered, usage openai.Usage) []byte
+	x       *exchange
+	choices []gathered
+	body    func(choices []gathered, usage openai.Usage) []byte
 }
 
 func (o *whole) begun() bool { return false }
 
-func (o *whole) from(worker string) {
-	if o.workerHeader != "" {
-		o.x.Header().Set(o.workerHeader, worker)
-	}
-}
+func (o *whole) header(name, value string) { o.x.Header().Set(name, value) }
 
 func (o *whole) send(parts []part, _ *answer) error {
 	for i := range parts {

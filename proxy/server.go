@@ -166,6 +166,8 @@ func (g *Gateway) Handler() http.Handler {
 			post := func(path string, h handler) { r.Method(http.MethodPost, path, h) }
 			post("/v1/chat/completions", g.chat)
 			post("/v1/completions", g.complete)
+			post("/v1/embeddings", g.embed)
+			post("/generate", g.generateNative)
 			post("/v1/tokenize", g.tokenize)
 			post("/v1/detokenize", g.detokenize)
 		})

@@ -48,11 +48,11 @@ func newEvents(w http.ResponseWriter, r *http.Request, c Config) (*events, error
 	return e, nil
 }
 
-// header sets a header of the response, if the headers are still here and name is not "".
+// header sets a header of the response, if the headers are still here.
 func (e *events) header(name, value string) {
 	e.mu.Lock()
 	defer e.mu.Unlock()
-	if !e.begun && name != "" {
+	if !e.begun {
 		e.w.Header().Set(name, value)
 	}
 }

@@ -1,0 +1,75 @@
+package proxy
+
+import (
+	"context"
+	"net/http"
+	"time"
+
+	"leeway/openai"
+	"leeway/routing"
+)
+
+// embed answers POST /v1/embeddings: one vector for each input, in order.
+func (g *Gateway) embed(x *exchange, r *http.Request) error {
+	body, err := readBody(r)
+	if err != nil {
+		return err
+	}
+	req, err := openai.DecodeEmbedding(body)
+	if err != nil {
+		return err
+	}
+	return g.counted(routed{g.models.label(req.Model), "embeddings", false}, func(routed) error {
+		m, err := g.models.find(req.Model)
+		if err != nil {
+			return err
+		}
+		if req.Dimensions != nil {
+			return openai.Invalid("dimensions", openai.CodeUnsupported, "The length of an embedding cannot be chosen; leave it out.")
+		}
+		out := openai.Embeddings{Model: m.name, Base64: req.Base64}
+		for _, in := range req.Input.List {
+			p := &prompt{model: m, text: in.Text, tokens: in.Tokens, route: "embeddings", plain: true, ignored: req.Ignored}
+			if p.tokens == nil {
+				p.tokens = m.language.tokens.Encode(p.text, true)
+			}
+			if err := p.check(); err != nil {
+				return err
+			}
+			if err := g.embedOne(r.Context(), x.id, p, &out); err != nil {
+				return err
+			}
+		}
+		writeJSON(x, http.StatusOK, out.AppendJSON(nil))
+		return nil
+	})
+}
+
+// embedOne has a worker embed one prompt, and another if that one fails.
+func (g *Gateway) embedOne(ctx context.Context, id string, p *prompt, out *openai.Embeddings) error {
+	var tried []string
+	for attempt := 1; ; attempt++ {
+		lease, err := g.pick(id, p, tried)
+		if err != nil {
+			return err
+		}
+		e, err := g.pool.Embed(ctx, lease.Target().ID, p.tokens)
+		if err == nil {
+			lease.Finish(time.Now(), routing.Outcome{PromptTokens: e.PromptTokens})
+			out.Vectors = append(out.Vectors, e.Values)
+			if e.PromptTokens == 0 {
+				e.PromptTokens = len(p.tokens)
+			}
+			out.PromptTokens += e.PromptTokens
+			return nil
+		}
+		lease.Finish(time.Now(), routing.Outcome{Error: asFailure(err).Code})
+		if ctx.Err() != nil || !elsewhere(err) || attempt >= g.config.attempts() {
+			return err
+		}
+		tried = append(tried, lease.Target().ID)
+		if err := g.pause(ctx, p, attempt); err != nil {
+			return err
+		}
+	}
+}

@@ -1,0 +1,91 @@
+package proxy
+
+import (
+	"encoding/json"
+	"io"
+	"strings"
+	"testing"
+)
+
+type generatedBody struct {
+	Text string
+	IDs  []uint32 `json:"output_ids"`
+	Meta struct {
+		Finish     *struct{ Type string } `json:"finish_reason"`
+		Prompt     int                    `json:"prompt_tokens"`
+		Completion int                    `json:"completion_tokens"`
+		Logprobs   [][]any                `json:"output_token_logprobs"`
+	} `json:"meta_info"`
+}
+
+func TestNativeGenerateTellsTextAndIDs(t *testing.T) {
+	b := start(t, one(t, "sglang", greeting))
+	read := func(body string) string {
+		resp := b.post(t, t.Context(), "/generate", body)
+		defer resp.Body.Close()
+		text, _ := io.ReadAll(resp.Body)
+		if resp.StatusCode != 200 {
+			t.Fatalf("%d %s", resp.StatusCode, text)
+		}
+		return string(text)
+	}
+	var whole generatedBody
+	if err := json.Unmarshal([]byte(read(`{"text":"a question","return_logprob":true,"sampling_params":{"max_new_tokens":100}}`)), &whole); err != nil {
+		t.Fatal(err)
+	}
+	if whole.Text != greeting || len(whole.IDs) != whole.Meta.Completion || whole.Meta.Finish.Type != "stop" || len(whole.Meta.Logprobs) != len(whole.IDs) {
+		t.Errorf("%+v", whole)
+	}
+	stream := read(`{"text":"a question","stream":true,"sampling_params":{"max_new_tokens":100}}`)
+	frames := strings.Split(strings.TrimSuffix(stream, "data: [DONE]\n\n"), "\n\n")
+	before := ""
+	for _, frame := range frames[:len(frames)-1] {
+		var g generatedBody
+		if err := json.Unmarshal([]byte(strings.TrimPrefix(frame, "data: ")), &g); err != nil || !strings.HasPrefix(g.Text, before) {
+			t.Fatalf("%q after %q: %v", frame, before, err)
+		}
+		before = g.Text
+	}
+	if before != greeting {
+		t.Errorf("the stream ends with %q", before)
+	}
+	var list []generatedBody
+	if err := json.Unmarshal([]byte(read(`{"text":["a question","a question"],"sampling_params":{"n":2}}`)), &list); err != nil || len(list) != 4 || list[3].Text != greeting {
+		t.Errorf("%+v, %v", list, err)
+	}
+}
+
+func TestEmbeddingsComeInOrder(t *testing.T) {
+	b := start(t, one(t, "vllm", greeting))
+	status, one := b.call(t, "POST", "/v1/embeddings", `{"model":"demo","input":"a"}`)
+	if status != 200 {
+		t.Fatalf("%d %s", status, one)
+	}
+	status, two := b.call(t, "POST", "/v1/embeddings", `{"model":"demo","input":["b","a"]}`)
+	var first, both []struct {
+		Index     int
+		Embedding []float32
+	}
+	json.Unmarshal(one["data"], &first)
+	json.Unmarshal(two["data"], &both)
+	if status != 200 || len(both) != 2 || both[1].Index != 1 || len(first[0].Embedding) == 0 || first[0].Embedding[0] != both[1].Embedding[0] {
+		t.Errorf("%s\n%s", one, two)
+	}
+	b.atRest(t)
+}
+
+func TestTextIsParsedOnDemand(t *testing.T) {
+	g := empty(t, nil)
+	a := ask(t, g.Handler(), "POST", "/parse/function_call", `{"text":"Look: <tool_call>{\"name\":\"f\",\"arguments\":{}}</tool_call>","tool_call_parser":"hermes","tools":[{"type":"function","function":{"name":"f"}}]}`)
+	if want := `{"remaining_text":"Look: ","tool_calls":[{"function":{"name":"f","arguments":"{}"}}],"success":true}`; a.status != 200 || a.body != want {
+		t.Errorf("%d %s", a.status, a.body)
+	}
+	a = ask(t, g.Handler(), "POST", "/parse/reasoning", `{"text":"<think>hm</think>yes","reasoning_parser":"qwen3"}`)
+	if want := `{"normal_text":"yes","reasoning_text":"hm","success":true}`; a.status != 200 || a.body != want {
+		t.Errorf("%d %s", a.status, a.body)
+	}
+	a = ask(t, g.Handler(), "POST", "/parse/reasoning", `{"text":"x","reasoning_parser":"no such"}`)
+	if a.status != 400 || !strings.Contains(a.body, `"success":false`) {
+		t.Errorf("%d %s", a.status, a.body)
+	}
+}
