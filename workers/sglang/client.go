@@ -85,7 +85,7 @@ func (c *Client) Flush(ctx context.Context, timeout time.Duration) error {
 // Loads implements engine.Observer.
 func (c *Client) Loads(ctx context.Context) (engine.Load, error) {
 	sent := time.Now()
-	answer, err := c.rpc.GetLoads(ctx, &pb.GetLoadsRequest{Include: []string{"core"}})
+	answer, err := c.rpc.GetLoads(ctx, &pb.GetLoadsRequest{Include: []string{"core", "queues"}})
 	if err != nil {
 		return engine.Load{}, wire.Error(err)
 	}
@@ -96,7 +96,7 @@ func (c *Client) Loads(ctx context.Context) (engine.Load, error) {
 	return load, nil
 }
 
-// rankLoad takes the core section, the only one asked for.
+// rankLoad takes what the score needs; the Rust servicer leaves tokens and throughput at zero.
 func rankLoad(l *pb.SchedulerLoad) engine.RankLoad {
 	return engine.RankLoad{
 		Rank:            l.GetDpRank(),

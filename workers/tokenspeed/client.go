@@ -29,6 +29,9 @@ func (c *Client) Close() error { return c.conn.Close() }
 
 // Generate implements engine.Generator.
 func (c *Client) Generate(ctx context.Context, req *engine.Request) (engine.Stream, error) {
+	if seed := req.Sampling.Seed; seed != nil && *seed < 0 {
+		return nil, &engine.Error{Code: engine.InvalidArgument, Message: "seed: this model's engine takes none below 0"}
+	}
 	ctx = wire.WithMetadata(ctx, req.Metadata)
 	return wire.Generate(ctx, c.conn, pb.TokenSpeedScheduler_Generate_FullMethodName, generateRequest(req), req.Stream, &answer)
 }
@@ -81,7 +84,7 @@ func (c *Client) Flush(ctx context.Context, timeout time.Duration) error {
 // Loads implements engine.Observer.
 func (c *Client) Loads(ctx context.Context) (engine.Load, error) {
 	sent := time.Now()
-	answer, err := c.rpc.GetLoads(ctx, &pb.GetLoadsRequest{Include: []string{"core"}})
+	answer, err := c.rpc.GetLoads(ctx, &pb.GetLoadsRequest{Include: []string{"core", "queues"}})
 	if err != nil {
 		return engine.Load{}, wire.Error(err)
 	}

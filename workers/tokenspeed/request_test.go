@@ -1,6 +1,7 @@
 package tokenspeed
 
 import (
+	"errors"
 	"reflect"
 	"testing"
 
@@ -59,6 +60,14 @@ func TestWhatTheClientSaysIsPassedOn(t *testing.T) {
 			Constraint: &pb.SamplingParams_JsonSchema{JsonSchema: "{}"},
 		},
 	})
+}
+
+func TestANegativeSeedIsRefusedBeforeItIsSent(t *testing.T) {
+	_, err := New(nil).Generate(t.Context(), &engine.Request{Sampling: engine.Sampling{Seed: some(int64(-1))}})
+	var e *engine.Error
+	if !errors.As(err, &e) || e.Code != engine.InvalidArgument {
+		t.Errorf("got %v", err)
+	}
 }
 
 func TestEveryConstraintHasItsPlace(t *testing.T) {

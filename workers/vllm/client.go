@@ -85,7 +85,7 @@ func (c *Client) Flush(ctx context.Context, timeout time.Duration) error {
 // Loads implements engine.Observer.
 func (c *Client) Loads(ctx context.Context) (engine.Load, error) {
 	sent := time.Now()
-	answer, err := c.rpc.GetLoads(ctx, &pb.GetLoadsRequest{Include: []string{"core"}})
+	answer, err := c.rpc.GetLoads(ctx, &pb.GetLoadsRequest{Include: []string{"core", "queues"}})
 	if err != nil {
 		return engine.Load{}, wire.Error(err)
 	}
