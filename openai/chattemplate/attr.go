@@ -190,6 +190,13 @@ func boundMethod(self Value, name string, m methodFunc) *Func {
 	}}
 }
 
+// refusedMethod is a method that exists in Python and has no place in a prompt.
+func refusedMethod(self Value, name string) *Func {
+	return boundMethod(self, name, func(*render, Value, args) (Value, error) {
+		return nil, raise("NotImplementedError", "the method "+name+" is not supported")
+	})
+}
+
 // methodOrUnsafe hides the methods that would change a list or dict; those have no function in the tables.
 func methodOrUnsafe(self Value, name string, m methodFunc) Value {
 	if m == nil {
@@ -244,6 +251,8 @@ func numberAttribute(v Value, name string) (Value, bool) {
 			return Float(0), true
 		case "conjugate":
 			return constant(v)
+		case "hex", "as_integer_ratio":
+			return refusedMethod(v, name), true
 		case "is_integer":
 			return constant(Bool(float64(f) == math.Trunc(float64(f)) && !math.IsInf(float64(f), 0)))
 		}
@@ -263,6 +272,8 @@ func numberAttribute(v Value, name string) (Value, bool) {
 		return constant(Int(n.BitLen()))
 	case "bit_count":
 		return constant(Int(strings.Count(new(big.Int).Abs(n).Text(2), "1")))
+	case "to_bytes", "from_bytes":
+		return refusedMethod(v, name), true
 	case "as_integer_ratio":
 		return constant(Tuple{fromBig(n), Int(1)})
 	}

@@ -94,8 +94,20 @@ func agrees(t testing.TB, golden Value, out, failure string) bool {
 
 func TestEveryPublishedTemplateRendersAsPythonDoes(t *testing.T) {
 	dir := sharedDir(t)
-	conversations := readGolden(t, filepath.Join(dir, "conversations.json.gz"))
-	goldens := readGolden(t, filepath.Join(dir, "goldens.json.gz"))
+	templateSuite(t, dir, filepath.Join(dir, "conversations.json.gz"), filepath.Join(dir, "goldens.json.gz"))
+}
+
+// TestMoreConversations runs the templates on the conversations and goldens that LEEWAY_CONVERSATIONS names.
+func TestMoreConversations(t *testing.T) {
+	paths := filepath.SplitList(os.Getenv("LEEWAY_CONVERSATIONS"))
+	if len(paths) != 2 {
+		t.Skip("LEEWAY_CONVERSATIONS names no further conversations and goldens")
+	}
+	templateSuite(t, sharedDir(t), paths[0], paths[1])
+}
+
+func templateSuite(t *testing.T, dir, conversationsPath, goldensPath string) {
+	conversations, goldens := readGolden(t, conversationsPath), readGolden(t, goldensPath)
 	cases, bad, otherError := 0, 0, 0
 	for i, name := range goldens.keys {
 		source, err := os.ReadFile(filepath.Join(dir, string(name.(Str))))
