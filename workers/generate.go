@@ -54,15 +54,22 @@ func (p *Pool) Generate(ctx context.Context, id string, req *engine.Request) (*S
 	choices := max(req.Sampling.N, 1)
 	s := &Stream{worker: t.worker, client: client, id: sent.ID, left: choices, ended: make([]bool, choices)}
 	s.ctx, s.cancel = context.WithCancel(ctx)
-	s.answer, err = client.Generate(s.ctx, &sent)
-	if err != nil {
-		s.cancel()
+	if s.answer, err = client.Generate(s.ctx, &sent); err != nil {
+		defer s.cancel()
 		t.worker.end()
-		t.worker.fail(err)
-		return nil, err
+		return nil, s.blame(err)
 	}
 	s.unhook = context.AfterFunc(ctx, s.abort)
 	return s, nil
+}
+
+// blame charges a failed call to the worker, unless it failed because its own context had ended.
+func (s *Stream) blame(err error) error {
+	if s.ctx.Err() != nil {
+		return givenUp(context.Cause(s.ctx))
+	}
+	s.worker.fail(err)
+	return err
 }
 
 // ID is the request's id at the worker.
@@ -83,8 +90,7 @@ func (s *Stream) Recv(d *engine.Delta) error {
 		if !isTransport(err) { // the worker ended it: there is nothing left to stop
 			s.state.CompareAndSwap(running, complete)
 		}
-		s.worker.fail(err)
-		return err
+		return s.blame(err)
 	case d.Index >= len(s.ended):
 		return s.failure(fmt.Sprintf("choice %d was never asked for", d.Index))
 	case s.ended[d.Index]:
