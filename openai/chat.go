@@ -129,7 +129,8 @@ var chatFields = map[string]func(*scanner, *ChatRequest){
 	"return_audio":           func(s *scanner, r *ChatRequest) { s.noAudio(s.flag(false)) },
 }
 
-// DecodeChat reads and checks the body of a chat request. Its error is an *Error with status 400.
+// DecodeChat reads and checks the body of a chat request. Its error is an *Error with status 400. The request keeps parts
+// of body as they are: nobody may write to it afterwards.
 func DecodeChat(body []byte) (*ChatRequest, error) {
 	r := &ChatRequest{N: 1, ParallelToolCalls: true, SeparateReasoning: true, StreamReasoning: true}
 	r.SkipSpecialTokens = true

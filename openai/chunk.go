@@ -11,6 +11,7 @@ type Head struct {
 	Created     int64
 }
 
+// appendJSON writes all up to the opening bracket of the choices.
 func (h Head) appendJSON(dst []byte, object string) []byte {
 	if h.Object != "" {
 		object = h.Object
@@ -106,6 +107,7 @@ func (c *Chunks) AppendUsage(dst []byte, u Usage) []byte {
 	return c.close(dst, &u)
 }
 
+// open writes all up to the delta of one choice.
 func (c *Chunks) open(dst []byte, index int) []byte {
 	dst = append(dst, c.head...)
 	dst = append(dst, `{"index":`...)
@@ -113,6 +115,7 @@ func (c *Chunks) open(dst []byte, index int) []byte {
 	return append(dst, `,"delta":`...)
 }
 
+// close ends the chunk behind its choices.
 func (c *Chunks) close(dst []byte, u *Usage) []byte {
 	switch {
 	case u != nil:
@@ -124,6 +127,7 @@ func (c *Chunks) close(dst []byte, u *Usage) []byte {
 	return append(dst, '}')
 }
 
+// appendJSON writes the parts that are set.
 func (d *Delta) appendJSON(dst []byte) []byte {
 	start := len(dst)
 	dst = append(dst, '{')
@@ -151,6 +155,7 @@ func (d *Delta) appendJSON(dst []byte) []byte {
 	return append(dst, '}')
 }
 
+// appendJSON writes the parts that are set.
 func (c *CallDelta) appendJSON(dst []byte) []byte {
 	dst = append(dst, `{"index":`...)
 	dst = strconv.AppendInt(dst, int64(c.Index), 10)
@@ -174,6 +179,7 @@ func (c *CallDelta) appendJSON(dst []byte) []byte {
 	return append(dst, "}}"...)
 }
 
+// appendMember writes the member if there is a match.
 func (m MatchedStop) appendMember(dst []byte) []byte {
 	if !m.Set {
 		return dst

@@ -51,12 +51,14 @@ func DecodeCompletion(body []byte) (*CompletionRequest, error) {
 	return decode(body, r, completionFields, &r.Sampling, &r.Ignored, r.settle)
 }
 
+// noSuffix refuses a text to lead up to.
 func (s *scanner) noSuffix() {
 	if s.text() != "" {
 		s.fail(CodeUnsupported, "text after the completion cannot be taken into account; leave it out.")
 	}
 }
 
+// settle checks that fields agree.
 func (r *CompletionRequest) settle(s *scanner) {
 	switch {
 	case r.Model == "":

@@ -103,6 +103,7 @@ func clip(t string) string {
 	return t
 }
 
+// list writes the words of a choice: 'a', 'b' or 'c'.
 func list(words []string) string {
 	var b []byte
 	for i, w := range words {
@@ -153,6 +154,7 @@ func (s *scanner) integer(low, high int64) *int64 {
 	return &n
 }
 
+// wholeNumber tells an integer that is out of range from a number that is none.
 func wholeNumber(text string) bool {
 	for _, c := range text {
 		if c != '-' && (c < '0' || c > '9') {

@@ -22,6 +22,7 @@ func (s *scanner) ignore(names *[]string, set bool) {
 // maxChoices is how many answers one request may ask for.
 const maxChoices = 10
 
+// choices reads how many answers are wanted.
 func (s *scanner) choices() int {
 	if n := s.count(1, maxChoices); n != nil {
 		return *n
@@ -29,6 +30,7 @@ func (s *scanner) choices() int {
 	return 1
 }
 
+// topLogprobs reads how many candidates to show for each token.
 func (s *scanner) topLogprobs() int {
 	if n := s.count(0, 20); n != nil {
 		return *n
@@ -69,6 +71,7 @@ func (s *scanner) stringMap() bool {
 	return true
 }
 
+// thinking reads a provider's switch for thoughts and keeps it for the template.
 func (s *scanner) thinking() (t Thinking) {
 	if s.null() {
 		return t
@@ -91,6 +94,7 @@ func (s *scanner) thinking() (t Thinking) {
 	return t
 }
 
+// documents keeps what the template may show as sources.
 func (s *scanner) documents() json.RawMessage {
 	if c := s.peek(); c != '[' && c != 'n' {
 		s.mismatch("an array of objects")
@@ -99,6 +103,7 @@ func (s *scanner) documents() json.RawMessage {
 	return s.value()
 }
 
+// modalities refuses what is not text.
 func (s *scanner) modalities() {
 	s.each("strings", func(int) {
 		if m := s.requiredText(); m != "text" {

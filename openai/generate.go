@@ -53,6 +53,7 @@ var generateSampling = map[string]func(*scanner, *GenerateRequest){
 	"json_schema":    func(s *scanner, r *GenerateRequest) { r.JSONSchema = s.text() },
 }
 
+// or is *n, or what its absence means.
 func or(n *int, absent int) int {
 	if n == nil {
 		return absent
@@ -60,6 +61,7 @@ func or(n *int, absent int) int {
 	return *n
 }
 
+// samplingParams reads the nested object that holds most fields.
 func (s *scanner) samplingParams(r *GenerateRequest) {
 	if s.null() {
 		return
@@ -82,6 +84,7 @@ func DecodeGenerate(body []byte) (*GenerateRequest, error) {
 	return decode(body, r, generateFields, nil, &r.Ignored, r.settle)
 }
 
+// settle picks the prompt out of its three spellings and checks that fields agree.
 func (r *GenerateRequest) settle(s *scanner) {
 	r.Prompt = r.text
 	if r.text.List == nil {
@@ -153,6 +156,7 @@ func (g Generated) AppendJSON(dst []byte) []byte {
 	return append(dst, "}}"...)
 }
 
+// appendFinish writes SGLang's object for a finish reason, null while there is none.
 func (g *Generated) appendFinish(dst []byte) []byte {
 	if g.Finish == "" {
 		return append(dst, "null"...)
@@ -166,6 +170,7 @@ func (g *Generated) appendFinish(dst []byte) []byte {
 	return append(dst, '}')
 }
 
+// appendIDLogprob writes a token as SGLang does: [logprob, id, text].
 func appendIDLogprob(dst []byte, p IDLogprob) []byte {
 	dst = appendLogprob(append(dst, '['), p.Logprob)
 	dst = append(dst, ',')

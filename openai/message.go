@@ -2,6 +2,7 @@ package openai
 
 import "encoding/json"
 
+// messages reads the conversation, which has at least one turn.
 func (s *scanner) messages() []Message {
 	if s.null() {
 		return nil
@@ -14,6 +15,7 @@ func (s *scanner) messages() []Message {
 	return messages
 }
 
+// message reads one turn. Members that nothing here knows are left to the chat template, which sees Raw.
 func (s *scanner) message() (m Message) {
 	s.peek()
 	start := s.pos
@@ -83,6 +85,7 @@ func withMember(object json.RawMessage, member string) json.RawMessage {
 	return append(out, '}')
 }
 
+// checkMessage asks for what the role needs.
 func (s *scanner) checkMessage(m *Message) {
 	switch m.Role {
 	case "":
@@ -116,6 +119,7 @@ func (s *scanner) content() (c Content) {
 	return c
 }
 
+// part reads one piece of a content. What is neither text nor a refusal cannot be shown to a model of text.
 func (s *scanner) part() (p Part) {
 	hasText := false
 	s.fields(func(key []byte) {

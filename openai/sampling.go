@@ -9,23 +9,23 @@ import (
 // Sampling is how the client wants tokens drawn and when to stop. A nil pointer is a field that the client left out, for
 // which the worker's or the engine's default stands.
 type Sampling struct {
-	Temperature       *float64
-	TopP              *float64
-	TopK              *int // −1: no limit
+	Temperature       *float64 // 0 draws the likeliest
+	TopP              *float64 // greater than 0
+	TopK              *int     // −1: no limit
 	MinP              *float64
 	FrequencyPenalty  *float64
 	PresencePenalty   *float64
 	RepetitionPenalty *float64
 	MaxTokens         *int // max_completion_tokens, else max_tokens
-	MinTokens         *int
+	MinTokens         *int // no more than MaxTokens
 	Seed              *int64
-	SamplingSeed      *uint64
+	SamplingSeed      *uint64 // goes before Seed where an engine knows both
 	Stop              []string
 	StopTokenIDs      []uint32
-	LogitBias         map[uint32]float64
-	IgnoreEOS         bool
-	NoStopTrim        bool
-	SkipSpecialTokens bool // true unless the client says false
+	LogitBias         map[uint32]float64 // −100 to 100, by token
+	IgnoreEOS         bool               // go on behind an end token
+	NoStopTrim        bool               // the stop that matched is part of the answer
+	SkipSpecialTokens bool               // true unless the client says false
 
 	Regex, EBNF    string
 	ResponseFormat ResponseFormat
@@ -45,6 +45,7 @@ type ResponseFormat struct {
 // Structured reports whether the format restricts what may be generated.
 func (f ResponseFormat) Structured() bool { return f.Type == "json_object" || f.Type == "json_schema" }
 
+// samplingFields are the fields that chat, completions and generate have in common.
 var samplingFields = map[string]func(*scanner, *Sampling){
 	"temperature":           func(s *scanner, p *Sampling) { p.Temperature = s.float(0, 2) },
 	"top_p":                 func(s *scanner, p *Sampling) { p.TopP = s.topP() },
@@ -72,6 +73,7 @@ var samplingFields = map[string]func(*scanner, *Sampling){
 // maxStops is how many stop strings one request may bring.
 const maxStops = 4
 
+// topP reads a probability mass: none of it cannot be drawn from.
 func (s *scanner) topP() *float64 {
 	p := s.float(0, 1)
 	if p != nil && *p == 0 {
@@ -80,6 +82,7 @@ func (s *scanner) topP() *float64 {
 	return p
 }
 
+// topK reads a number of candidates, or −1 for all.
 func (s *scanner) topK() *int {
 	k := s.count(math.MinInt32, math.MaxInt32)
 	if k != nil && (*k == 0 || *k < -1) {
@@ -124,6 +127,7 @@ func (s *scanner) stops() []string {
 	return stops
 }
 
+// stop reads one stop string.
 func (s *scanner) stop() string {
 	if s.peek() != '"' {
 		s.mismatch("a string")
@@ -136,6 +140,7 @@ func (s *scanner) stop() string {
 	return t
 }
 
+// logitBias reads an object whose keys are token ids.
 func (s *scanner) logitBias() map[uint32]float64 {
 	if s.null() {
 		return nil
@@ -154,6 +159,7 @@ func (s *scanner) logitBias() map[uint32]float64 {
 	return bias
 }
 
+// responseFormat reads the shape of the answer; a schema must be there exactly when the type calls for one.
 func (s *scanner) responseFormat() (f ResponseFormat) {
 	if s.null() {
 		return f
@@ -192,6 +198,7 @@ func (s *scanner) responseFormat() (f ResponseFormat) {
 	return f
 }
 
+// jsonSchema reads the named schema of a response format.
 func (s *scanner) jsonSchema(f *ResponseFormat) {
 	s.fields(func(key []byte) {
 		switch string(key) {

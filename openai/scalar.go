@@ -49,6 +49,7 @@ func (s *scanner) number() []byte {
 	return s.data[start:s.pos]
 }
 
+// digits steps over at least one digit.
 func (s *scanner) digits() {
 	start := s.pos
 	for s.pos < len(s.data) && '0' <= s.data[s.pos] && s.data[s.pos] <= '9' {
@@ -157,6 +158,7 @@ func unescape(dst, text []byte) []byte {
 	}
 }
 
+// escapeMeaning is the character of a two-byte escape.
 func escapeMeaning(c byte) byte {
 	switch c {
 	case 'b':

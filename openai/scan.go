@@ -46,12 +46,14 @@ func (s *scanner) fail(code, format string, args ...any) {
 	s.failAt(s.param(), code, format, args...)
 }
 
+// failAt is fail for another field than the one that is being read.
 func (s *scanner) failAt(param, code, format string, args ...any) {
 	if s.err == nil {
 		s.err = Invalid(param, code, "Invalid '"+param+"': "+fmt.Sprintf(format, args...))
 	}
 }
 
+// syntax records that the text is no JSON, and where.
 func (s *scanner) syntax(format string, args ...any) {
 	if s.err == nil {
 		what := fmt.Sprintf(format, args...)
@@ -106,6 +108,7 @@ func (s *scanner) want(c byte, where string) bool {
 	return true
 }
 
+// unexpected records that the next byte, or the end, has no place here.
 func (s *scanner) unexpected(where string) {
 	if s.pos >= len(s.data) {
 		s.syntax("it ends %s", where)

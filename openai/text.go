@@ -45,11 +45,13 @@ func AppendEscaped[T string | []byte](dst []byte, s T) []byte {
 	return append(dst, s[done:]...)
 }
 
+// decodeRune is utf8.DecodeRune for both.
 func decodeRune[T string | []byte](s T) (rune, int) {
 	n := min(len(s), utf8.UTFMax)
 	return utf8.DecodeRuneInString(string(s[:n]))
 }
 
+// appendControl escapes a quote, a backslash or a control character.
 func appendControl(dst []byte, c byte) []byte {
 	switch c {
 	case '"', '\\':

@@ -101,6 +101,7 @@ func (t Detokenized) AppendJSON(dst []byte) []byte {
 	return append(appendOneOrAll(dst, t.Texts, t.Batch, AppendString[string]), '}')
 }
 
+// appendOneOrAll writes a single answer bare, and those of a batch as an array.
 func appendOneOrAll[T any](dst []byte, all []T, batch bool, one func([]byte, T) []byte) []byte {
 	if !batch && len(all) == 1 {
 		return one(dst, all[0])

@@ -53,6 +53,7 @@ func (r *ChatRequest) Callable() []Tool {
 	return tools
 }
 
+// allows reports whether the choice leaves the tool of that name.
 func (c ToolChoice) allows(name string) bool {
 	if c.Mode == ToolNamed {
 		return name == c.Name
@@ -65,6 +66,7 @@ func (c ToolChoice) allows(name string) bool {
 	return c.Allowed == nil
 }
 
+// tools reads what the model may call; only functions are known.
 func (s *scanner) tools() (tools []Tool) {
 	s.each("objects", func(int) {
 		s.peek()
@@ -96,6 +98,7 @@ func (s *scanner) tools() (tools []Tool) {
 	return tools
 }
 
+// function reads the inside of a tool.
 func (s *scanner) function() (t Tool) {
 	s.fields(func(key []byte) {
 		switch string(key) {
@@ -145,6 +148,7 @@ func (s *scanner) functionCall(r *ChatRequest) {
 	r.functionChoice = ToolChoice{Mode: ToolNamed, Name: s.namedFunction()}
 }
 
+// namedFunction reads an object that points to a function by its name.
 func (s *scanner) namedFunction() (name string) {
 	s.fields(func(key []byte) {
 		if string(key) == "name" {
@@ -227,6 +231,7 @@ func (s *scanner) allowedTools(key string, c *ToolChoice) {
 	}
 }
 
+// allowedTool reads the name of a tool, which stands inside an object or by itself.
 func (s *scanner) allowedTool() (name string) {
 	s.fields(func(key []byte) {
 		switch string(key) {
@@ -303,6 +308,7 @@ func (r *ChatRequest) settleTools(s *scanner) {
 	}
 }
 
+// declares reports whether a tool of that name is there.
 func (r *ChatRequest) declares(name string) bool {
 	for _, t := range r.Tools {
 		if t.Name == name {

@@ -57,13 +57,16 @@ func (f *fence) take(n int) string {
 	return s
 }
 
+// maxBlank is how much white space before the fence is taken for layout; more is content.
+const maxBlank = 1024
+
 // before passes on content up to the opening marker. White space alone before it is dropped.
 func (f *fence) before(eof bool) string {
 	if at := strings.Index(f.buf, f.markers.open); at >= 0 {
 		content := f.take(at)
 		f.take(len(f.markers.open))
 		f.state = inside
-		if !f.spoken && strings.TrimSpace(content) == "" {
+		if !f.spoken && layout(content) {
 			return ""
 		}
 		return content
@@ -72,17 +75,21 @@ func (f *fence) before(eof bool) string {
 	if !eof {
 		n -= held(f.buf, f.markers.open)
 	}
-	if !f.spoken && strings.TrimSpace(f.buf[:n]) == "" && !eof {
+	if !f.spoken && layout(f.buf[:n]) && !eof {
 		return ""
 	}
 	f.spoken = true
 	return f.take(n)
 }
 
+// layout reports whether text is white space that is there for looks.
+func layout(text string) bool { return len(text) <= maxBlank && strings.TrimSpace(text) == "" }
+
 // enter drops an opening marker that repeats the prompt's.
 func (f *fence) enter(eof bool) bool {
 	rest := strings.TrimLeft(f.buf, " \n\t\r")
 	switch {
+	case len(f.buf)-len(rest) > maxBlank:
 	case strings.HasPrefix(rest, f.markers.open):
 		f.buf = rest[len(f.markers.open):]
 	case strings.HasPrefix(f.markers.open, rest) && !eof:

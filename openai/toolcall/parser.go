@@ -23,8 +23,9 @@ type Parser struct {
 	tools  tools
 
 	buf     string // text whose meaning is still open
-	partial string // the first bytes of a character
-	retry   int    // the length of buf that is worth another attempt at a head
+	pending []byte // text behind buf that is not looked at yet: what is too little to be worth it, or half a character
+	retry   int    // the length of buf that is worth another look
+	wake    byte   // a byte in new text that is worth one, too; 0 for none
 	state   state
 	args    argsReader // of the call being read
 	list    bool       // calls stand in a JSON array
@@ -65,17 +66,21 @@ type start struct {
 
 // Add takes the next piece of the answer and returns what it settles.
 func (p *Parser) Add(text string) []Event {
-	text = p.partial + text
-	whole := len(text) - partialRune(text)
-	p.partial = text[whole:]
-	p.buf += text[:whole]
+	p.pending = append(p.pending, text...)
+	whole := len(p.pending) - partialRune(p.pending)
+	if len(p.buf)+whole < p.retry && (p.wake == 0 || strings.IndexByte(text, p.wake) < 0) {
+		return nil
+	}
+	p.retry = 0
+	p.buf += string(p.pending[:whole])
+	p.pending = append(p.pending[:0], p.pending[whole:]...)
 	return p.run(false)
 }
 
 // Flush ends the answer and returns what was held back.
 func (p *Parser) Flush() []Event {
-	p.buf += p.partial
-	p.partial = ""
+	p.buf += string(p.pending)
+	p.pending = nil
 	events := p.run(true)
 	if p.calls == 0 && p.held != "" {
 		events = append(events, Event{Text: p.held})
@@ -88,10 +93,10 @@ func (p *Parser) Flush() []Event {
 func (p *Parser) Calls() int { return p.calls }
 
 // partialRune is the length of the character that text breaks off in, 0 if it ends between two.
-func partialRune(text string) int {
+func partialRune(text []byte) int {
 	for n := 1; n < utf8.UTFMax && n <= len(text); n++ {
 		if tail := text[len(text)-n:]; utf8.RuneStart(tail[0]) {
-			if utf8.FullRuneInString(tail) {
+			if utf8.FullRune(tail) {
 				return 0
 			}
 			return n
@@ -148,36 +153,44 @@ func (p *Parser) text(eof bool) bool {
 		p.buf = p.buf[len(marker):]
 		return true
 	}
-	if len(p.buf) < p.retry && !eof {
-		return false
-	}
+	return p.open(marker, eof)
+}
+
+// open tries the marker at the head of the buffer. If it opens no call it is content after all and, if it is a brace, so
+// is the object behind it.
+func (p *Parser) open(marker string, eof bool) bool {
 	c := &cursor{text: p.buf, eof: eof}
-	if s, ok := p.format.head(p, c, false); p.short(c) {
+	s, ok := p.format.head(p, c, false)
+	switch {
+	case p.short(c):
 		return false
-	} else if ok && s.skip {
+	case ok && s.skip:
 		p.buf = p.buf[c.pos:]
-		return true
-	} else if ok && p.accepts(s) {
+	case ok && p.accepts(s):
 		p.begin(s, c.pos)
-		return true
-	}
-	if marker == "{" {
+	case marker == "{":
 		p.plain, p.state = lexer{}, inPlainJSON
-		return true
+	default:
+		p.say(marker)
+		p.buf = p.buf[len(marker):]
 	}
-	p.say(marker)
-	p.buf = p.buf[len(marker):]
 	return true
 }
 
-// short reports whether a match ran out of text. Long heads are tried again only when they have grown by a quarter, so
-// that all attempts together cost no more than a few passes.
+// short reports whether a match ran out of text.
 func (p *Parser) short(c *cursor) bool {
-	p.retry = 0
-	if c.short && len(c.text) > 4*maxName {
-		p.retry = len(c.text) * 5 / 4
+	if c.short {
+		p.wait(0)
 	}
 	return c.short
+}
+
+// wait puts off the next look at a long buffer until it has grown by a quarter, so that all looks together cost no more
+// than a few passes. Text that holds the byte wake is worth a look at once.
+func (p *Parser) wait(wake byte) {
+	if len(p.buf) > 4*maxName {
+		p.retry, p.wake = len(p.buf)*5/4, wake
+	}
 }
 
 // accepts reports whether a head makes a call. Where calls have no marks of their own, it takes a declared name or, in
@@ -205,7 +218,7 @@ func (p *Parser) begin(s start, consumed int) {
 // afterCall looks for the next call of a list and for what closes this one; anything else is content again.
 func (p *Parser) afterCall(eof bool) bool {
 	c := &cursor{text: p.buf, eof: eof}
-	if p.format.more && (len(p.buf) >= p.retry || eof) {
+	if p.format.more {
 		s, ok := p.format.head(p, c, true)
 		if p.short(c) {
 			return false
@@ -226,7 +239,7 @@ func (p *Parser) afterCall(eof bool) bool {
 			break
 		}
 	}
-	if c.short {
+	if p.short(c) {
 		return false
 	}
 	p.buf = p.buf[c.pos:]
@@ -253,13 +266,16 @@ func (p *Parser) plainJSON() bool {
 	return false
 }
 
+// maxBlank is how much white space around calls is taken for layout; more is content.
+const maxBlank = 1024
+
 // say emits content. White space is held until it is known whether it stands alone between calls.
 func (p *Parser) say(text string) {
 	if text == "" {
 		return
 	}
 	if p.blank {
-		if strings.TrimLeft(text, " \n\t\r") == "" {
+		if len(p.held)+len(text) <= maxBlank && strings.TrimLeft(text, " \n\t\r") == "" {
 			p.held += text
 			return
 		}

@@ -78,7 +78,7 @@ func (a *pythonArgs) read(p *Parser, eof bool) bool {
 	if a.first {
 		p.argue(a.member())
 	}
-	for p.buf != "" && (eof || len(p.buf) >= p.retry) {
+	for p.buf != "" {
 		c := &cursor{text: p.buf, eof: eof}
 		switch {
 		case a.quote != 0:

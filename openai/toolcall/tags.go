@@ -133,7 +133,8 @@ func (a *tagArgs) read(p *Parser, eof bool) bool {
 			p.argue(a.last())
 			return true
 		}
-		if c.short || from == len(p.buf) {
+		c.short = c.short || from == len(p.buf) && !eof
+		if p.short(c) || from == len(p.buf) {
 			return false
 		}
 		a.stray(p, from, eof)
@@ -201,6 +202,8 @@ func (a *tagArgs) value(p *Parser, eof bool) bool {
 	} else if eof && p.buf != "" {
 		p.argue(string(appendTyped(nil, a.tags.trim.left(p.buf), a.kind)))
 		p.buf = ""
+	} else {
+		p.wait(a.tags.end[len(a.tags.end)-1])
 	}
 	return false
 }
