@@ -107,16 +107,16 @@ func (w *worker) recognise(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
+	if before.Info.Ranks != info.Ranks {
+		return errRanks
+	}
 	restarted := w.learn(info, asked)
 	if restarted {
 		w.log.Warn().Msg("worker restarted")
 		w.gauges.resynced("publisher_restart")
 		w.pool.router.Feed(w.spec.URL).Drop(prefix.Restart)
 	}
-	switch {
-	case before.Info.Ranks != info.Ranks:
-		return errRanks
-	case restarted || w.status().Model != before.Model:
+	if restarted || w.status().Model != before.Model {
 		w.pool.publish(func() {})
 	}
 	return nil

@@ -265,3 +265,21 @@ func TestALargePromptPasses(t *testing.T) {
 		t.Errorf("%d prompt tokens, %v", got.prompt, err)
 	}
 }
+
+func TestAWorkerThatComesBackWithMoreRanksHasMoreTargets(t *testing.T) {
+	w := startSim(t, sim.Options{})
+	cfg := quick(w.URL())
+	cfg.DPAware = true
+	pool, _ := startPool(t, cfg)
+	waitState(t, pool, w.URL(), Ready)
+	if err := w.SetFaults(sim.Fault{Kind: sim.FaultRanks, N: 2}); err != nil {
+		t.Fatal(err)
+	}
+	eventually(t, func() bool {
+		s, ok := pool.Worker(rankID(w.URL(), 1))
+		return ok && s.State == Ready && s.Info.Ranks == 2
+	}, "two ranks")
+	if _, err := pool.Generate(t.Context(), w.URL(), request(10)); !errors.Is(err, ErrUnknownWorker) {
+		t.Errorf("the target without a rank is still there: %v", err)
+	}
+}
