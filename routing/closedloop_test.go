@@ -109,7 +109,7 @@ func run(t *testing.T, mode, cost string, instead policy) (l loop) {
 	}
 	chance, turns := rand.New(rand.NewPCG(11, 1)), map[int]int{}
 	samples := 0
-	for n := range 12000 { // two minutes
+	for n := range 6000 { // a minute
 		now := start.Add(time.Duration(n) * tick)
 		if n%pollEvery == 0 {
 			longest, sum := 0.0, 0.0
@@ -183,8 +183,8 @@ func (hybrid) choose(d *decision) int {
 
 func TestThePreferenceKeepsQueuesAsBalancedAsTheBase(t *testing.T) {
 	off, enforce := run(t, "off", "least_load", nil), run(t, "enforce", "least_load", nil)
-	wrong := run(t, "off", "least_load", hybrid{})
-	t.Logf("off %+v\nenforce %+v\nhybrid %+v", off, enforce, wrong)
+	wrong, calibrated := run(t, "off", "least_load", hybrid{}), run(t, "enforce", "calibrated", nil)
+	t.Logf("off %+v\nenforce %+v\nhybrid %+v\ncalibrated %+v", off, enforce, wrong, calibrated)
 	if enforce.imbalance > 1.05*off.imbalance {
 		t.Errorf("imbalance %.2f, without the preference %.2f", enforce.imbalance, off.imbalance)
 	}
@@ -197,12 +197,7 @@ func TestThePreferenceKeepsQueuesAsBalancedAsTheBase(t *testing.T) {
 	if wrong.imbalance < 1.25*off.imbalance {
 		t.Errorf("the hybrid rule's imbalance is %.2f, the base's %.2f: this test would not notice it", wrong.imbalance, off.imbalance)
 	}
-}
-
-func TestCalibratedCostAnswersSooner(t *testing.T) {
-	off, shy, honest := run(t, "off", "least_load", nil), run(t, "enforce", "least_load", nil), run(t, "enforce", "calibrated", nil)
-	t.Logf("off %+v\nleast_load %+v\ncalibrated %+v", off, shy, honest)
-	if honest.changed <= shy.changed || honest.firstToken > 0.8*off.firstToken {
-		t.Errorf("first token after %.3f s on calibrated cost, %.3f s without the preference", honest.firstToken, off.firstToken)
+	if calibrated.changed <= enforce.changed || calibrated.firstToken > 0.8*off.firstToken {
+		t.Errorf("first token after %.3f s on calibrated cost, %.3f s without the preference", calibrated.firstToken, off.firstToken)
 	}
 }

@@ -82,7 +82,7 @@ func TestASampleRetiresOnlyWhatWasSentBeforeIt(t *testing.T) {
 		t.Errorf("%d tokens on the account, want 30", got)
 	}
 	r.Observe("w0", idle(at(2))) // an older one that was slow
-	if got := r.fleet.Load().byID["w0"].sample.taken; got != at(5) {
+	if got := r.fleet.Load().byID["w0"].sample.taken; got != at(5).UnixNano() {
 		t.Errorf("an older sample replaced a newer one")
 	}
 }

@@ -168,7 +168,7 @@ func (r *Router) appendSamples(text []byte, now time.Time) []byte {
 	defer r.mu.Unlock()
 	for id, s := range r.fleet.Load().byID {
 		if s.sample.usable {
-			text = fmt.Appendf(text, "leeway_load_sample_age_seconds{worker=%q} %v\n", id, now.Sub(s.sample.taken).Seconds())
+			text = fmt.Appendf(text, "leeway_load_sample_age_seconds{worker=%q} %v\n", id, time.Duration(now.UnixNano()-s.sample.taken).Seconds())
 		}
 		text = fmt.Appendf(text, "leeway_prefill_rate_tokens{worker=%q} %v\n", id, s.rate.tokens(r.cfg.PrefillThroughput))
 	}

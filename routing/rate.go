@@ -81,7 +81,7 @@ func (s *station) reconcile() {
 	}
 	own := int64(0)
 	for _, l := range s.held {
-		if l.receipt.At.Before(s.sample.taken) {
+		if l.receipt.At.UnixNano() < s.sample.taken {
 			own += int64(l.uncached)
 		}
 	}

@@ -171,7 +171,7 @@ func (r *Router) Observe(id string, load Load) {
 	}
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	if load.TakenAt.Before(s.sample.taken) {
+	if load.TakenAt.UnixNano() < s.sample.taken {
 		return
 	}
 	s.sample = summed(load)
@@ -228,15 +228,15 @@ func (d *decision) end() {
 
 // look writes down what is known of each candidate at this moment.
 func (d *decision) look() {
-	maxAge := seconds(d.router.cfg.LoadMaxAgeSecs)
+	now, maxAge := d.now.UnixNano(), seconds(d.router.cfg.LoadMaxAgeSecs)
 	d.candidates = make([]Candidate, len(d.seats))
 	for i := range d.seats {
 		s, x := d.seats[i], &d.candidates[i]
 		x.InFlight = int32(s.inFlight)
 		x.Ledger, x.Shadow = s.sent.account(), s.shadow.account()
 		x.PrefillRate, x.OthersBacklog = s.rate.tokens(d.router.cfg.PrefillThroughput), s.others
-		if s.sample.fresh(d.now, maxAge) {
-			x.sampled(&s.sample, d.now)
+		if s.sample.fresh(now, maxAge) {
+			x.sampled(&s.sample, now)
 		}
 		if d.scorer != nil {
 			d.scorer.form.terms(&d.router.cfg, x)
@@ -245,9 +245,9 @@ func (d *decision) look() {
 	d.holds()
 }
 
-func (x *Candidate) sampled(s *sample, now time.Time) {
+func (x *Candidate) sampled(s *sample, now int64) {
 	x.Sampled = true
-	x.SampleAge = now.Sub(s.taken).Seconds()
+	x.SampleAge = time.Duration(now - s.taken).Seconds()
 	x.Running, x.Waiting, x.Uncached = int32(s.running), int32(s.waiting), int64(s.uncached)
 	x.Throughput, x.Usage, x.ActiveUsage = s.throughput, s.usage, s.active
 }

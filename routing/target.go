@@ -45,9 +45,8 @@ type RankLoad struct {
 
 // sample is a Load summed over its ranks; the zero value is no sample.
 type sample struct {
-	taken      time.Time
+	taken      int64 // Unix nanoseconds
 	usable     bool
-	pushed     bool
 	running    int
 	waiting    int
 	uncached   int
@@ -58,14 +57,14 @@ type sample struct {
 
 // summed adds up a load's ranks. A sample that contradicts itself is kept as unusable, and says nothing of others.
 func summed(l Load) sample {
-	s := sample{taken: l.TakenAt, pushed: l.Pushed}
+	s := sample{taken: l.TakenAt.UnixNano()}
 	if l.RankCount != len(l.Ranks) || len(l.Ranks) == 0 {
 		return s
 	}
 	for _, r := range l.Ranks {
 		if !countable(r.Running) || !countable(r.Waiting) || !countable(r.WaitingUncached) ||
 			!finite(r.GenThroughput) || !finite(r.Usage) || !finite(r.ActiveUsage) {
-			return sample{taken: l.TakenAt, pushed: l.Pushed}
+			return sample{taken: s.taken}
 		}
 		s.running += r.Running
 		s.waiting += r.Waiting
@@ -88,7 +87,7 @@ func summed(l Load) sample {
 // countable says whether a number can be a count of requests or tokens: no engine has 2³⁰ of either in a rank.
 func countable(n int) bool { return n >= 0 && n < 1<<30 }
 
-// fresh says whether the sample may be used at a moment.
-func (s *sample) fresh(now time.Time, maxAge time.Duration) bool {
-	return s.usable && now.Sub(s.taken) < maxAge
+// fresh says whether the sample may be used at a moment, in Unix nanoseconds.
+func (s *sample) fresh(now int64, maxAge time.Duration) bool {
+	return s.usable && now-s.taken < int64(maxAge)
 }
