@@ -52,8 +52,18 @@
 //	kv_silent     sends no batch
 //	kv_delay      sends a batch, and what comes after it, so much later ("for")
 //	kv_end        ends the stream with "code" after so many batches
+//	kv_fields     "set" overrides fields of stored and removed events, and of their blocks, by their protobuf names:
+//	              {"tier":"2"} moves them to the host, {"parent_block_hash":"7"} orphans them
 //	kv_block_size claims blocks of "n" tokens
 //	no_heartbeat  sends no load record but on a batch
 //	no_load_record sends no load record at all
 //	snapshot_cut  ends the stream inside a snapshot, after so many chunks
+//	snapshot_unknown says of a snapshot that "n" batches passed before its record began
+//
+// # Replies
+//
+// What the model says is a report of what happened to the request. Options.Replies names a file of JSON lines that
+// knows better: the first whose "match" is in the prompt answers it with exactly "text".
+//
+//	{"match":"What is the weather","text":"It rains."}
 package sim

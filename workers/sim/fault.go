@@ -47,9 +47,11 @@ const (
 	FaultKVEnd       FaultKind = "kv_end"
 	FaultKVBlockSize FaultKind = "kv_block_size"
 	FaultKVDelay     FaultKind = "kv_delay"
+	FaultKVFields    FaultKind = "kv_fields"
 	FaultNoHeartbeat FaultKind = "no_heartbeat"
 	FaultNoRecord    FaultKind = "no_load_record"
 	FaultSnapshotCut FaultKind = "snapshot_cut"
+	FaultUnknown     FaultKind = "snapshot_unknown"
 )
 
 // faultKinds lists them all: read-only.
@@ -57,7 +59,8 @@ var faultKinds = []FaultKind{
 	FaultDelay, FaultTokenDelay, FaultStall, FaultError, FaultReset, FaultEnd, FaultFinish, FaultChunk,
 	FaultNoUsage, FaultDeaf, FaultKillCore, FaultRestart, FaultUnimplemented, FaultUnhealthy, FaultNoLoads,
 	FaultStaleLoads, FaultLoads, FaultRankCount, FaultRanks, FaultKVDrop, FaultKVDuplicate, FaultKVReorder,
-	FaultKVGap, FaultKVSilent, FaultKVEnd, FaultKVBlockSize, FaultKVDelay, FaultNoHeartbeat, FaultNoRecord, FaultSnapshotCut,
+	FaultKVGap, FaultKVSilent, FaultKVEnd, FaultKVBlockSize, FaultKVDelay, FaultKVFields,
+	FaultNoHeartbeat, FaultNoRecord, FaultSnapshotCut, FaultUnknown,
 }
 
 // Fault is something to do wrong, and when.
@@ -70,19 +73,19 @@ type Fault struct {
 	Every    int    `json:"every,omitempty"`    // only every so manieth that matches
 	Times    int    `json:"times,omitempty"`    // so often at most
 
-	After   int         `json:"after,omitempty"`   // tokens, batches or chunks that pass before
-	For     Duration    `json:"for,omitempty"`     // delay, token_delay, stall; a stall without it lasts
-	Code    string      `json:"code,omitempty"`    // a gRPC code by name: UNAVAILABLE
-	Message string      `json:"message,omitempty"` //
-	Reason  string      `json:"reason,omitempty"`  // finish
-	N       int         `json:"n,omitempty"`       // chunk, kv_gap, kv_block_size, rank_count, ranks
-	Set     LoadsChange `json:"set,omitempty"`     // loads
-	KeepSeq bool        `json:"keep_sequence,omitempty"`
+	After   int      `json:"after,omitempty"`   // tokens, batches or chunks that pass before
+	For     Duration `json:"for,omitempty"`     // delay, token_delay, stall; a stall without it lasts
+	Code    string   `json:"code,omitempty"`    // a gRPC code by name: UNAVAILABLE
+	Message string   `json:"message,omitempty"` //
+	Reason  string   `json:"reason,omitempty"`  // finish
+	N       int      `json:"n,omitempty"`       // chunk, kv_gap, kv_block_size, rank_count, ranks
+	Set     Fields   `json:"set,omitempty"`     // loads, kv_fields
+	KeepSeq bool     `json:"keep_sequence,omitempty"`
 }
 
-// LoadsChange overrides fields of GetLoads by their protobuf names. Numbers are text, so that NaN, +Inf and
-// negatives can be said.
-type LoadsChange map[string]string
+// Fields overrides fields of a message by their protobuf names. Numbers are text, so that NaN, +Inf and negatives can
+// be said.
+type Fields map[string]string
 
 // Duration is a time.Duration that JSON writes as "250ms".
 type Duration time.Duration
@@ -114,7 +117,7 @@ func (f Fault) validate() error {
 		}
 	}
 	for field, text := range f.Set {
-		if _, err := strconv.ParseFloat(text, 64); err != nil {
+		if _, err := strconv.ParseFloat(text, 64); err != nil && f.Kind == FaultLoads {
 			return fmt.Errorf("set: %s: %q is not a number", field, text)
 		}
 	}

@@ -186,7 +186,7 @@ func TestLoadsCanLie(t *testing.T) {
 		if r := m.loads(t); r.ranks != 2 || len(r.waiting) != 2 {
 			t.Errorf("%s: %+v", d, r)
 		}
-		misbehave(t, w, Fault{Kind: FaultLoads, Set: LoadsChange{"num_waiting_reqs": "-3", "token_usage": "NaN", "no_such_field": "1"}}, Fault{Kind: FaultRankCount, N: 5})
+		misbehave(t, w, Fault{Kind: FaultLoads, Set: Fields{"num_waiting_reqs": "-3", "token_usage": "NaN", "no_such_field": "1"}}, Fault{Kind: FaultRankCount, N: 5})
 		if r := m.loads(t); r.ranks != 5 || r.waiting[0] != -3 || r.usage[1] == r.usage[1] {
 			t.Errorf("%s: %+v", d, r)
 		}
@@ -343,5 +343,45 @@ func TestADeadCoreIsSeenByEveryProbeAndItsKVStreamStaysOpen(t *testing.T) { // c
 			}
 		case <-time.After(50 * time.Millisecond):
 		}
+	}
+}
+
+func TestKVEventsCanClaimAnyPlace(t *testing.T) {
+	w, m := start(t, Options{Dialect: "vllm"})
+	misbehave(t, w, Fault{Kind: FaultKVFields, Set: Fields{
+		"tier": "2", "lora_name": "french", "parent_block_hash": "7", "group_idx": "3", "lora_id": "5", "cache_level": "1", "block_hash": "-1",
+	}})
+	l := m.listen(brief(t), t, &commonpb.SubscribeKvEventsRequest{})
+	m.say(t, "a", words(w, 40, "x"), 1)
+	s := l.next(t).Events[1].GetStored()
+	if s.GetTier() != commonpb.KvCacheTier_KV_CACHE_TIER_HOST || s.GetLoraName() != "french" || s.GetParentBlockHash() != 7 || s.GetGroupIdx() != 3 {
+		t.Errorf("%v", s)
+	}
+	if b := s.Blocks[1]; b.GetLoraId() != 5 || b.GetCacheLevel() != 1 || b.BlockHash != -1 || len(b.TokenIds) != 16 {
+		t.Errorf("%v", b)
+	}
+}
+
+func TestASnapshotCanAdmitThatItIsNotAll(t *testing.T) {
+	w, m := start(t, Options{Servicer: string(Rust), History: 1})
+	for _, first := range []string{"one", "two"} {
+		m.say(t, first, words(w, 40, first), 1)
+	}
+	misbehave(t, w, Fault{Kind: FaultUnknown, N: 12})
+	l := m.listen(brief(t), t, &commonpb.SubscribeKvEventsRequest{})
+	if s := l.next(t).GetSnapshot(); s.GetUnknownBefore() != 12 {
+		t.Errorf("%v", s)
+	}
+}
+
+func TestLateKVEventsComeLate(t *testing.T) {
+	w, m := start(t, Options{})
+	misbehave(t, w, Fault{Kind: FaultKVDelay, For: Duration(300 * time.Millisecond)})
+	l := m.listen(brief(t), t, &commonpb.SubscribeKvEventsRequest{})
+	began := time.Now()
+	m.say(t, "a", words(w, 40, "x"), 1)
+	l.next(t)
+	if took := time.Since(began); took < 300*time.Millisecond {
+		t.Errorf("after %v", took)
 	}
 }

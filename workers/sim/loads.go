@@ -43,21 +43,37 @@ func (l *life) rankCount(n int) int32 {
 
 // distort overrides what a load entry says with what a fault wants it to say.
 func (l *life) distort(load proto.Message) {
-	f, ok := l.w.faults.one(FaultLoads)
-	if !ok {
-		return
+	if f, ok := l.w.faults.one(FaultLoads); ok {
+		f.Set.apply(load)
 	}
-	m := load.ProtoReflect()
-	for name, text := range f.Set {
+}
+
+// apply sets the fields in a message that has them; those of other messages are passed over.
+func (fields Fields) apply(message proto.Message) {
+	m := message.ProtoReflect()
+	for name, text := range fields {
 		field := m.Descriptor().Fields().ByName(protoreflect.Name(name))
-		if field == nil {
-			continue // another dialect's
+		if field == nil || field.IsList() {
+			continue
 		}
-		v, _ := strconv.ParseFloat(text, 64)
-		if field.Kind() == protoreflect.Int32Kind {
-			m.Set(field, protoreflect.ValueOfInt32(int32(v)))
-		} else {
-			m.Set(field, protoreflect.ValueOfFloat64(v))
+		number, _ := strconv.ParseFloat(text, 64)
+		whole, err := strconv.ParseInt(text, 10, 64)
+		if err != nil {
+			whole = int64(number)
+		}
+		switch field.Kind() {
+		case protoreflect.Int32Kind:
+			m.Set(field, protoreflect.ValueOfInt32(int32(number)))
+		case protoreflect.Uint32Kind:
+			m.Set(field, protoreflect.ValueOfUint32(uint32(number)))
+		case protoreflect.Int64Kind:
+			m.Set(field, protoreflect.ValueOfInt64(whole))
+		case protoreflect.EnumKind:
+			m.Set(field, protoreflect.ValueOfEnum(protoreflect.EnumNumber(number)))
+		case protoreflect.StringKind:
+			m.Set(field, protoreflect.ValueOfString(text))
+		case protoreflect.DoubleKind:
+			m.Set(field, protoreflect.ValueOfFloat64(number))
 		}
 	}
 }

@@ -45,6 +45,9 @@ func (p *publisher) publish(rank int, events []*commonpb.KvCacheEvent) {
 	if f, ok := faults.one(FaultKVBlockSize); ok {
 		resize(events, int32(f.N))
 	}
+	if f, ok := faults.one(FaultKVFields); ok {
+		relabel(events, f.Set)
+	}
 	for _, e := range events {
 		e.EventId = p.eventID
 		p.eventID++
@@ -88,6 +91,21 @@ func resize(events []*commonpb.KvCacheEvent, size int32) {
 	for _, e := range events {
 		for _, b := range e.GetStored().GetBlocks() {
 			b.BlockSize = size
+		}
+	}
+}
+
+// relabel lets blocks claim to be elsewhere, or something else, than they are.
+func relabel(events []*commonpb.KvCacheEvent, fields Fields) {
+	for _, e := range events {
+		switch {
+		case e.GetStored() != nil:
+			fields.apply(e.GetStored())
+			for _, b := range e.GetStored().Blocks {
+				fields.apply(b)
+			}
+		case e.GetRemoved() != nil:
+			fields.apply(e.GetRemoved())
 		}
 	}
 }

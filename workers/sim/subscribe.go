@@ -102,6 +102,10 @@ func (s *eventStream) batch(b *commonpb.KvEventBatch) error {
 	out := &commonpb.KvEventBatch{
 		SequenceNumber: b.SequenceNumber, Timestamp: b.Timestamp, Events: b.Events, DpRank: b.DpRank, Snapshot: b.Snapshot,
 	}
+	if f, ok := s.l.w.faults.one(FaultUnknown); ok && b.Snapshot != nil {
+		c := b.Snapshot
+		out.Snapshot = &commonpb.KvSnapshotChunk{Index: c.Index, Count: c.Count, Blocks: c.Blocks, UnknownBefore: uint64(f.N)}
+	}
 	out.Load = s.record(b.GetDpRank(), s.last == nil)
 	s.sent++
 	s.sequence, s.rank = b.SequenceNumber, b.DpRank
