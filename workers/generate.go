@@ -59,7 +59,7 @@ func (p *Pool) Generate(ctx context.Context, id string, req *engine.Request) (*S
 		t.worker.end()
 		return nil, s.blame(err)
 	}
-	s.unhook = context.AfterFunc(ctx, s.abort)
+	s.unhook = context.AfterFunc(s.ctx, s.abort) // not ctx: an abort must not be seen at the worker before it is here
 	return s, nil
 }
 
