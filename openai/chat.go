@@ -94,7 +94,7 @@ type Thinking struct {
 var chatFields = map[string]func(*scanner, *ChatRequest){
 	"model":    func(s *scanner, r *ChatRequest) { r.Model = s.text() },
 	"messages": func(s *scanner, r *ChatRequest) { r.Messages = s.messages() },
-	"n":        func(s *scanner, r *ChatRequest) { r.N = s.choices() },
+	"n":        func(s *scanner, r *ChatRequest) { r.N = s.choices(maxChoices) },
 	"stream":   func(s *scanner, r *ChatRequest) { r.Stream = s.flag(false) },
 	"stream_options": func(s *scanner, r *ChatRequest) {
 		r.streamOptions = s.streamOptions(&r.IncludeUsage, &r.ContinuousUsage)

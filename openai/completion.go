@@ -29,8 +29,8 @@ type CompletionRequest struct {
 var completionFields = map[string]func(*scanner, *CompletionRequest){
 	"model":   func(s *scanner, r *CompletionRequest) { r.Model = s.text() },
 	"prompt":  func(s *scanner, r *CompletionRequest) { r.Prompt = s.prompts() },
-	"n":       func(s *scanner, r *CompletionRequest) { r.N = s.choices() },
-	"best_of": func(s *scanner, r *CompletionRequest) { r.bestOf = s.count(1, maxChoices) },
+	"n":       func(s *scanner, r *CompletionRequest) { r.N = s.choices(maxTextChoices) },
+	"best_of": func(s *scanner, r *CompletionRequest) { r.bestOf = s.count(1, maxTextChoices) },
 	"echo":    func(s *scanner, r *CompletionRequest) { r.Echo = s.flag(false) },
 	"suffix":  func(s *scanner, r *CompletionRequest) { s.noSuffix() },
 	"stream":  func(s *scanner, r *CompletionRequest) { r.Stream = s.flag(false) },

@@ -19,12 +19,15 @@ func (s *scanner) ignore(names *[]string, set bool) {
 	*names = append(*names, string(name))
 }
 
-// maxChoices is how many answers one request may ask for.
-const maxChoices = 10
+// How many answers one request may ask for.
+const (
+	maxChoices     = 10
+	maxTextChoices = 128 // of /v1/completions
+)
 
 // choices reads how many answers are wanted.
-func (s *scanner) choices() int {
-	if n := s.count(1, maxChoices); n != nil {
+func (s *scanner) choices(most int64) int {
+	if n := s.count(1, most); n != nil {
 		return *n
 	}
 	return 1

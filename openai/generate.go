@@ -49,7 +49,7 @@ var generateFields = map[string]func(*scanner, *GenerateRequest){
 var generateSampling = map[string]func(*scanner, *GenerateRequest){
 	"max_new_tokens": func(s *scanner, r *GenerateRequest) { r.MaxTokens = s.count(1, math.MaxInt32) },
 	"min_new_tokens": func(s *scanner, r *GenerateRequest) { r.MinTokens = s.count(0, math.MaxInt32) },
-	"n":              func(s *scanner, r *GenerateRequest) { r.N = s.choices() },
+	"n":              func(s *scanner, r *GenerateRequest) { r.N = s.choices(maxTextChoices) },
 	"json_schema":    func(s *scanner, r *GenerateRequest) { r.JSONSchema = s.text() },
 }
 

@@ -13,7 +13,7 @@ type TokenizeRequest struct {
 
 var tokenizeFields = map[string]func(*scanner, *TokenizeRequest){
 	"model":              func(s *scanner, r *TokenizeRequest) { r.Model = s.text() },
-	"prompt":             func(s *scanner, r *TokenizeRequest) { r.Prompt = s.prompts() },
+	"prompt":             func(s *scanner, r *TokenizeRequest) { r.Prompt = s.promptsOrNone() },
 	"add_special_tokens": func(s *scanner, r *TokenizeRequest) { r.AddSpecialTokens = s.flag(false) },
 }
 
@@ -24,17 +24,17 @@ func DecodeTokenize(body []byte) (*TokenizeRequest, error) {
 		switch {
 		case r.Prompt.List == nil:
 			s.missing("prompt")
-		case r.Prompt.List[0].Tokens != nil:
+		case len(r.Prompt.List) > 0 && r.Prompt.List[0].Tokens != nil:
 			s.failAt("prompt", CodeInvalidType, "expected a string or an array of strings, but got token ids.")
 		}
 	})
 }
 
-// Tokenized is the answer: the ids of each text, and how many characters all texts have.
+// Tokenized is the answer: the ids of each text, and how many characters it has.
 type Tokenized struct {
-	Tokens    [][]uint32
-	Batch     bool
-	CharCount int
+	Tokens     [][]uint32
+	CharCounts []int
+	Batch      bool
 }
 
 // AppendJSON appends the body; a single text is answered with a flat list.
@@ -46,7 +46,10 @@ func (t Tokenized) AppendJSON(dst []byte) []byte {
 		return strconv.AppendInt(dst, int64(len(ids)), 10)
 	})
 	dst = append(dst, `,"char_count":`...)
-	return append(strconv.AppendInt(dst, int64(t.CharCount), 10), '}')
+	dst = appendOneOrAll(dst, t.CharCounts, t.Batch, func(dst []byte, n int) []byte {
+		return strconv.AppendInt(dst, int64(n), 10)
+	})
+	return append(dst, '}')
 }
 
 // DetokenizeRequest is the body of POST /v1/detokenize.
@@ -64,16 +67,33 @@ var detokenizeFields = map[string]func(*scanner, *DetokenizeRequest){
 	"skip_special_tokens": func(s *scanner, r *DetokenizeRequest) { r.SkipSpecialTokens = s.flag(true) },
 }
 
-// idLists reads token ids, which may be none, or lists of them.
-func (s *scanner) idLists() Prompts {
-	if s.peek() == '[' {
-		at := *s
-		if at.pos++; at.peek() == ']' {
-			s.raw()
-			return Prompts{List: []Prompt{{Tokens: []uint32{}}}}
-		}
+// promptsOrNone reads prompts, of which there may be none.
+func (s *scanner) promptsOrNone() Prompts {
+	if s.emptyArray() {
+		return Prompts{List: []Prompt{}, Batch: true}
 	}
 	return s.prompts()
+}
+
+// idLists reads token ids, of which there may be none, or lists of them.
+func (s *scanner) idLists() Prompts {
+	if s.emptyArray() {
+		return Prompts{List: []Prompt{{Tokens: []uint32{}}}}
+	}
+	return s.prompts()
+}
+
+// emptyArray steps over an array without elements.
+func (s *scanner) emptyArray() bool {
+	if s.peek() != '[' {
+		return false
+	}
+	inside := *s
+	if inside.pos++; inside.peek() != ']' {
+		return false
+	}
+	s.skip()
+	return true
 }
 
 // DecodeDetokenize reads and checks the body of a detokenize request. Its error is an *Error with status 400.

@@ -27,7 +27,7 @@ func (g *Gateway) tokenize(x *exchange, r *http.Request) error {
 	out := openai.Tokenized{Batch: req.Prompt.Batch}
 	for _, p := range req.Prompt.List {
 		out.Tokens = append(out.Tokens, spoken.tokens.Encode(p.Text, req.AddSpecialTokens))
-		out.CharCount += utf8.RuneCountInString(p.Text)
+		out.CharCounts = append(out.CharCounts, utf8.RuneCountInString(p.Text))
 	}
 	writeJSON(x, http.StatusOK, out.AppendJSON(nil))
 	return nil
