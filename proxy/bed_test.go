@@ -3,6 +3,7 @@ package proxy
 import (
 	"bufio"
 	"bytes"
+	"cmp"
 	"context"
 	"encoding/json"
 	"io"
@@ -27,6 +28,7 @@ var dialects = []string{"sglang", "vllm", "tokenspeed"}
 type bed struct {
 	*Gateway
 	url      string
+	client   *http.Client
 	measures string
 	workers  []*sim.Worker
 	stop     context.CancelFunc
@@ -40,6 +42,8 @@ type setup struct {
 	routing routing.Config
 	workers workers.Config
 	sim     []sim.Options
+	client  *http.Client // nil: the default one
+	scheme  string       // "": http
 }
 
 // script makes every worker answer prompts that contain match with text.
@@ -72,7 +76,7 @@ func start(t *testing.T, changes ...func(*setup)) *bed {
 	for _, change := range changes {
 		change(&s)
 	}
-	b := &bed{ended: make(chan error, 1)}
+	b := &bed{ended: make(chan error, 1), client: cmp.Or(s.client, http.DefaultClient)}
 	for _, o := range s.sim {
 		w, err := sim.Start(o)
 		if err != nil {
@@ -97,13 +101,14 @@ func start(t *testing.T, changes ...func(*setup)) *bed {
 	if err != nil {
 		t.Fatal(err)
 	}
+	b.url = cmp.Or(s.scheme, "http") + "://" + public.Addr().String()
 	b.run(t, public, measures)
 	b.awaitReady(t)
 	return b
 }
 
 func (b *bed) run(t *testing.T, public, measures net.Listener) {
-	b.url, b.measures = "http://"+public.Addr().String(), "http://"+measures.Addr().String()+"/metrics"
+	b.measures = "http://" + measures.Addr().String() + "/metrics"
 	var ctx context.Context
 	ctx, b.stop = context.WithCancel(context.Background())
 	over := make(chan error, 1)
@@ -129,7 +134,7 @@ func (b *bed) run(t *testing.T, public, measures net.Listener) {
 func (b *bed) awaitReady(t *testing.T) {
 	t.Helper()
 	eventually(t, "ready", func() bool {
-		resp, err := http.Get(b.url + "/readiness")
+		resp, err := b.client.Get(b.url + "/readiness")
 		if err != nil {
 			return false
 		}
