@@ -22,10 +22,10 @@ func TestBlocksAreAMap(t *testing.T) {
 		switch {
 		case !ok:
 			prefix := chance.Uint64()
-			b.insert(hash, prefix, false)
+			b.insert(at, hash, prefix, false)
 			want[hash] = prefix
-		case b.prefixes[at] != want[hash]:
-			t.Fatalf("hash %d has prefix %x, want %x", hash, b.prefixes[at], want[hash])
+		case b.entries[at].prefix != want[hash]:
+			t.Fatalf("hash %d has prefix %x, want %x", hash, b.entries[at].prefix, want[hash])
 		case chance.IntN(2) == 0:
 			b.delete(at)
 			delete(want, hash)

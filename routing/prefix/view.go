@@ -21,7 +21,7 @@ type view struct {
 	complete bool
 	blocks   blocks
 	groups   map[int64]bool // groups whose kind was said, and whether it is the main attention
-	added    []uint64       // scratch
+	changed  []uint64       // scratch: prefixes to be added to the lane or removed
 }
 
 // maxGroups bounds the layer groups a view remembers.
@@ -55,8 +55,12 @@ func (v *view) empty(w Word) {
 	v.void()
 	v.complete = false
 	const step = 1024 // so that other views' writers wait for a short time only
-	for from := 0; from < len(v.blocks.prefixes); from += step {
-		v.lane.remove(v.bit, v.blocks.prefixes[from:min(from+step, len(v.blocks.prefixes))])
+	for from := 0; from < len(v.blocks.entries); from += step {
+		v.changed = v.changed[:0]
+		for _, e := range v.blocks.entries[from:min(from+step, len(v.blocks.entries))] {
+			v.changed = append(v.changed, e.prefix)
+		}
+		v.lane.remove(v.bit, v.changed)
 	}
 	v.blocks.reset()
 }
@@ -118,11 +122,11 @@ func (v *view) store(e *Event) Word {
 	if e.HasParent {
 		before = 0
 		if at, ok := v.blocks.find(e.Parent); ok {
-			before, foreign = v.blocks.prefixes[at], foreign || v.blocks.foreign[at]
+			before, foreign = v.blocks.entries[at].prefix, foreign || v.blocks.notes[at].foreign()
 		}
 	}
-	v.added = v.added[:0]
-	defer func() { v.lane.add(v.bit, v.added) }()
+	v.changed = v.changed[:0]
+	defer func() { v.lane.add(v.bit, v.changed) }()
 	for i := range e.Blocks {
 		b := &e.Blocks[i]
 		if b.Level > 0 {
@@ -164,20 +168,20 @@ func (v *view) fits(b *Block) Word {
 func (v *view) copy(hash int64, prefix uint64, foreign bool) bool {
 	at, ok := v.blocks.find(hash)
 	if !ok {
-		v.blocks.insert(hash, prefix, foreign)
+		v.blocks.insert(at, hash, prefix, foreign)
 		if prefix != 0 {
-			v.added = append(v.added, prefix)
+			v.changed = append(v.changed, prefix)
 		}
 		return true
 	}
-	known := v.blocks.prefixes[at]
-	if v.blocks.foreign[at] != foreign || v.blocks.copies[at] == maxCopies || known != 0 && prefix != 0 && known != prefix {
+	known, n := v.blocks.entries[at].prefix, v.blocks.notes[at]
+	if n.foreign() != foreign || n.copies() == maxCopies || known != 0 && prefix != 0 && known != prefix {
 		return false
 	}
-	v.blocks.copies[at]++
+	v.blocks.notes[at]++
 	if known == 0 && prefix != 0 { // an orphan whose parent has come
-		v.blocks.prefixes[at] = prefix
-		v.added = append(v.added, prefix)
+		v.blocks.entries[at].prefix = prefix
+		v.changed = append(v.changed, prefix)
 	}
 	return true
 }
@@ -187,8 +191,8 @@ func (v *view) remove(e *Event) Word {
 	if !v.counts(&e.Place) {
 		return None
 	}
-	v.added = v.added[:0]
-	defer func() { v.lane.remove(v.bit, v.added) }()
+	v.changed = v.changed[:0]
+	defer func() { v.lane.remove(v.bit, v.changed) }()
 	for _, hash := range e.Hashes {
 		at, ok := v.blocks.find(hash)
 		if !ok {
@@ -197,10 +201,12 @@ func (v *view) remove(e *Event) Word {
 			}
 			continue
 		}
-		if v.blocks.copies[at]--; v.blocks.copies[at] == 0 {
-			v.added = append(v.added, v.blocks.prefixes[at])
+		if v.blocks.notes[at].copies() == 1 {
+			v.changed = append(v.changed, v.blocks.entries[at].prefix)
 			v.blocks.delete(at)
+			continue
 		}
+		v.blocks.notes[at]--
 	}
 	return None
 }
