@@ -2,6 +2,7 @@ package chattemplate
 
 import (
 	"slices"
+	"sync/atomic"
 	"time"
 )
 
@@ -10,14 +11,18 @@ type (
 	execFunc func(f *frame) error
 )
 
-// Template is a compiled template. It does not change and can be rendered by several goroutines at once.
+// Template is a compiled template. Its code does not change, and it can be rendered by several goroutines at once.
 type Template struct {
 	source string
 	names  []string // free names, in the order of render.context
 	slots  int
 	body   execFunc
 	blocks map[string]*blockFunc
+	size   atomic.Int64 // of the text rendered last: room for the next one
 }
+
+// maxRoom bounds what is set aside for a text before it is written.
+const maxRoom = 1 << 20
 
 // blockFunc is a compiled block, which runs in a frame of its own.
 type blockFunc struct {
@@ -79,10 +84,12 @@ func (t *Template) Render(vars *Dict, o RenderOptions) (string, error) {
 	if len(t.blocks) > 0 {
 		r.vars = NewDict(8)
 	}
+	r.out = make([]byte, 0, min(t.size.Load()+256, maxRoom))
 	f := &frame{slots: make([]Value, t.slots), r: r}
 	if err := t.body(f); err != nil {
 		return "", err
 	}
+	t.size.Store(int64(len(r.out)))
 	return string(r.out), nil
 }
 

@@ -2,6 +2,8 @@ package chattemplate
 
 import "strconv"
 
+var errNoNamespace = raise("TemplateRuntimeError", "cannot assign attribute on non-namespace object")
+
 type assignFunc func(f *frame, v Value) error
 
 // assign compiles the storing of a value into a target.
@@ -16,7 +18,11 @@ func (c *compiler) assign(sc *scope, target expr) assignFunc {
 			if err != nil {
 				return err
 			}
-			x.(*Namespace).attrs.Set(t.attr, v) // namespaceCheck ran before
+			namespace, ok := x.(*Namespace)
+			if !ok {
+				return errNoNamespace
+			}
+			namespace.attrs.Set(t.attr, v)
 			return nil
 		}
 	}
@@ -103,7 +109,7 @@ func (c *compiler) namespaceCheck(sc *scope, target expr) execFunc {
 				return err
 			}
 			if _, ok := v.(*Namespace); !ok {
-				return raise("TemplateRuntimeError", "cannot assign attribute on non-namespace object")
+				return errNoNamespace
 			}
 		}
 		return nil

@@ -34,6 +34,7 @@ func (l Limits) orDefault() Limits {
 const (
 	maxSource  = 4 << 20 // bytes
 	maxNesting = 300     // of expressions and statements in the source
+	maxChain   = 100_000 // of operators in one tag
 	maxDigits  = 4300    // of an integer turned into text, Python's own limit
 	maxBits    = 1 << 20 // of an integer that an operation yields
 	maxTree    = 1000    // of operators in a row, and of values inside values; Python stops at about the same depth

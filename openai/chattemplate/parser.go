@@ -8,6 +8,7 @@ type parser struct {
 	tokens []token
 	pos    int
 	depth  int
+	chain  int        // operators met in the current tag
 	tags   []string   // open statements, innermost last
 	ends   [][]string // tag names that each open statement waits for
 }
@@ -46,6 +47,13 @@ func (p *parser) enter() {
 }
 
 func (p *parser) leave() { p.depth-- }
+
+// link bounds the operators of one tag, as every one may deepen the tree.
+func (p *parser) link() {
+	if p.chain++; p.chain > maxChain {
+		p.fail("the tag has too many operators")
+	}
+}
 
 func (p *parser) cur() *token { return &p.tokens[p.pos] }
 
@@ -159,6 +167,7 @@ func (p *parser) statements(ends []string) []stmt {
 			items = append(items, dataExpr{p.next().text})
 		case tokenVariableBegin:
 			p.next()
+			p.chain = 0
 			items = append(items, p.tuple(tupleRules{}))
 			if p.cur().kind != tokenVariableEnd {
 				p.unexpected("end of print statement")
@@ -167,6 +176,7 @@ func (p *parser) statements(ends []string) []stmt {
 		default:
 			flush()
 			p.next() // tokenBlockBegin
+			p.chain = 0
 			for _, end := range ends {
 				if p.isName(end) {
 					return body

@@ -85,6 +85,7 @@ func (p *parser) expression() expr {
 	defer p.leave()
 	x := p.or()
 	for p.skipName("if") {
+		p.link()
 		test := p.or()
 		var otherwise expr
 		if p.skipName("else") {
@@ -98,6 +99,7 @@ func (p *parser) expression() expr {
 func (p *parser) or() expr {
 	x := p.and()
 	for p.skipName("or") {
+		p.link()
 		x = binaryExpr{"or", x, p.and()}
 	}
 	return x
@@ -106,6 +108,7 @@ func (p *parser) or() expr {
 func (p *parser) and() expr {
 	x := p.not()
 	for p.skipName("and") {
+		p.link()
 		x = binaryExpr{"and", x, p.not()}
 	}
 	return x
@@ -147,6 +150,7 @@ func (p *parser) compare() expr {
 func (p *parser) sum() expr {
 	x := p.concat()
 	for p.isOp("+") || p.isOp("-") {
+		p.link()
 		op := p.next().text
 		x = binaryExpr{op, x, p.concat()}
 	}
@@ -168,6 +172,7 @@ func (p *parser) concat() expr {
 func (p *parser) product() expr {
 	x := p.power()
 	for p.isOp("*") || p.isOp("/") || p.isOp("//") || p.isOp("%") {
+		p.link()
 		op := p.next().text
 		x = binaryExpr{op, x, p.power()}
 	}
@@ -177,6 +182,7 @@ func (p *parser) product() expr {
 func (p *parser) power() expr {
 	x := p.unary(true)
 	for p.skipOp("**") {
+		p.link()
 		x = binaryExpr{"**", x, p.unary(true)}
 	}
 	return x
@@ -199,6 +205,7 @@ func (p *parser) unary(withFilter bool) expr {
 		return x
 	}
 	for {
+		p.link()
 		switch {
 		case p.isOp("|"):
 			x = p.filters(x)

@@ -2,6 +2,7 @@ package chattemplate
 
 func (p *parser) postfix(x expr) expr {
 	for {
+		p.link()
 		switch {
 		case p.isOp("."):
 			x = p.attribute(x)
@@ -107,6 +108,7 @@ func (p *parser) args() argList {
 // filters reads "|name" as long as there are any.
 func (p *parser) filters(x expr) expr {
 	for p.skipOp("|") {
+		p.link()
 		x = p.filter(x)
 	}
 	return x
