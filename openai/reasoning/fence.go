@@ -12,6 +12,7 @@ type fence struct {
 	state   state
 	buf     string // what is not decided yet
 	spoken  bool   // content other than white space has come out
+	marked  string // content that may end in half a marker to be dropped
 }
 
 type state uint8
@@ -25,10 +26,38 @@ const (
 
 func (f *fence) Add(text string) (reasoning, content string) {
 	f.buf += text
-	return f.run(false)
+	reasoning, content = f.run(false)
+	return reasoning, f.clean(content, false)
 }
 
-func (f *fence) Flush() (reasoning, content string) { return f.run(true) }
+func (f *fence) Flush() (reasoning, content string) {
+	reasoning, content = f.run(true)
+	return reasoning, f.clean(content, true)
+}
+
+// clean drops the markers around content.
+func (f *fence) clean(content string, eof bool) string {
+	if f.markers.drop == nil {
+		return content
+	}
+	f.marked += content
+	var out strings.Builder
+	for {
+		at, mark := first(f.marked, f.markers.drop)
+		if at < 0 {
+			break
+		}
+		out.WriteString(f.marked[:at])
+		f.marked = f.marked[at+len(mark):]
+	}
+	n := len(f.marked)
+	if !eof {
+		n -= held(f.marked, f.markers.drop...)
+	}
+	out.WriteString(f.marked[:n])
+	f.marked = f.marked[n:]
+	return out.String()
+}
 
 func (f *fence) run(eof bool) (reasoning, content string) {
 	if f.state == before {

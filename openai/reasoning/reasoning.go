@@ -21,8 +21,9 @@ type Parser interface {
 // markers are how a family of models fences its thoughts.
 type markers struct {
 	open, close string
-	inside      bool // the prompt has opened the fence, or the model never does
-	special     bool // the fence is made of special tokens, which decoding must keep
+	inside      bool     // the prompt has opened the fence, or the model never does
+	special     bool     // the fence is made of special tokens, which decoding must keep
+	drop        []string // markers around content, which are none
 }
 
 var (
@@ -47,10 +48,17 @@ var families = map[string]markers{
 	"step3":          thought,
 	"minimax":        thought,
 	"minimax_m3":     {open: "<mm:think>", close: "</mm:think>"},
-	"cohere_cmd":     {open: "<|START_THINKING|>", close: "<|END_THINKING|>", special: true},
-	"nano_v3":        think,
-	"hy_v4":          think,
-	"gemma4":         {open: "<|channel>thought\n", close: "<channel|>", special: true},
+	"cohere_cmd": {
+		open: "<|START_THINKING|>", close: "<|END_THINKING|>", special: true,
+		drop: []string{"<|START_RESPONSE|>", "<|END_RESPONSE|>", "<|START_TEXT|>", "<|END_TEXT|>"},
+	},
+	"kimi_k3": {
+		open: "<|open|>think<|sep|>", close: "<|close|>think<|sep|>", inside: true, special: true,
+		drop: []string{"<|open|>response<|sep|>", "<|close|>response<|sep|>", "<|close|>message<|sep|>", "<|end_of_msg|>"},
+	},
+	"nano_v3": think,
+	"hy_v4":   think,
+	"gemma4":  {open: "<|channel>thought\n", close: "<channel|>", special: true},
 }
 
 // models says which family a model belongs to; the first part found in its name decides.
@@ -63,7 +71,7 @@ var models = []struct{ part, family string }{
 	{"deepseek-v3.1", "deepseek_v31"}, {"-v3-1", "deepseek_v31"},
 	{"qwen3-thinking", "qwen3_thinking"}, {"qwen-thinking", "qwen3_thinking"}, {"qwen3", "qwen3"}, {"qwen", "qwen3"},
 	{"glm45", "glm45"}, {"glm47", "glm45"}, {"glm-5", "glm45"}, {"glm-4.5", "glm45"}, {"glm-4.6", "glm45"}, {"glm-4.7", "glm45"},
-	{"kimi-k2-thinking", "kimi_thinking"}, {"kimi-k2.5", "kimi_k25"}, {"kimi-k3", ""}, {"kimi_k3", ""}, {"kimi", "kimi"},
+	{"kimi-k2-thinking", "kimi_thinking"}, {"kimi-k2.5", "kimi_k25"}, {"kimi-k3", "kimi_k3"}, {"kimi_k3", "kimi_k3"}, {"kimi", "kimi"},
 	{"step3", "step3"}, {"step-3", "step3"},
 	{"minimax-m3", "minimax_m3"}, {"mm-m3", "minimax_m3"}, {"minimax", "minimax"}, {"mm-m2", "minimax"},
 	{"command-r", "cohere_cmd"}, {"command-a", "cohere_cmd"}, {"c4ai-command", "cohere_cmd"}, {"cohere", "cohere_cmd"},

@@ -26,7 +26,10 @@ var answers = []struct {
 	{"kimi", false, "◁think▷你好🙂◁/think▷再见🙂", "你好🙂", "再见🙂"},
 	{"minimax_m3", false, "<mm:think>a</mm:think>b", "a", "b"},
 	{"gemma4", false, "<|channel>thought\na<channel|>b", "a", "b"},
-	{"cohere_cmd", false, "<|START_THINKING|>a<|END_THINKING|><|START_RESPONSE|>b<|END_RESPONSE|>", "a", "<|START_RESPONSE|>b<|END_RESPONSE|>"},
+	{"cohere_cmd", false, "<|START_THINKING|>a<|END_THINKING|><|START_RESPONSE|>b<|END_RESPONSE|>", "a", "b"},
+	{"cohere_cmd", false, "<|START_RESPONSE|>b <|END<|END_RESPONSE|>", "", "b <|END"},
+	{"kimi_k3", true, "Hm.<|close|>think<|sep|><|open|>response<|sep|>Hi.<|close|>response<|sep|><|open|>tools<|sep|>",
+		"Hm.", "Hi.<|open|>tools<|sep|>"},
 	{"passthrough", false, "<think>a</think>", "", "<think>a</think>"},
 	{"harmony", false, "<|channel|>analysis<|message|>Hm.<|end|><|start|>assistant<|channel|>final<|message|>Hi.<|return|>", "Hm.", "Hi."},
 	{"harmony", false, "<|channel|>analysis<|message|>Hm.<|end|><|start|>assistant<|channel|>commentary to=functions.f <|constrain|>json<|message|>{}<|call|>",
@@ -87,7 +90,7 @@ func TestModelsChooseTheirFamily(t *testing.T) {
 	for model, want := range map[string]string{
 		"deepseek-ai/DeepSeek-R1": "deepseek_r1", "DeepSeek-V3.1": "deepseek_v31", "DeepSeek-V4": "deepseek_v4",
 		"DeepSeek-V4.1": "deepseek_v41", "Qwen/Qwen3-8B": "qwen3", "qwen3-thinking-4b": "qwen3_thinking", "GLM-4.5": "glm45",
-		"Kimi-K2-Thinking": "kimi_thinking", "Kimi-K2.5": "kimi_k25", "Kimi-VL": "kimi", "Kimi-K3": "", "step3": "step3",
+		"Kimi-K2-Thinking": "kimi_thinking", "Kimi-K2.5": "kimi_k25", "Kimi-VL": "kimi", "Kimi-K3": "kimi_k3", "step3": "step3",
 		"MiniMax-M2": "minimax", "MiniMax-M3": "minimax_m3", "c4ai-command-a": "cohere_cmd", "NVIDIA-Nemotron-Nano-9B": "nano_v3",
 		"gpt-oss-120b": "harmony", "gemma-4-27b": "gemma4", "demo": "", "llama-3": "",
 	} {
@@ -130,7 +133,7 @@ func FuzzSplit(f *testing.F) {
 		if r, c := part(t, name, inside, pieces...); r != reasoning || c != content {
 			t.Fatalf("%s: %q gives %q and %q, whole %q and %q", name, pieces, r, c, reasoning, content)
 		}
-		if name != "harmony" && len(reasoning)+len(content) < len(strings.TrimSpace(text))-len(families[name].open+families[name].close) {
+		if name != "harmony" && families[name].drop == nil && len(reasoning)+len(content) < len(strings.TrimSpace(text))-len(families[name].open+families[name].close) {
 			t.Fatalf("%s: %q lost text: %q and %q", name, text, reasoning, content)
 		}
 	})

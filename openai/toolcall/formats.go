@@ -99,6 +99,13 @@ var (
 		closes: []string{"</steptml:invoke>", "<｜tool_call_end｜>", "<｜tool_calls_end｜>"}, head: tagHead(stepTags),
 	}
 
+	// <|open|>tools<|sep|><|open|>call tool="f" index="1"<|sep|><|open|>argument key="a" type="number"<|sep|>1
+	// <|close|>argument<|sep|><|close|>call<|sep|><|close|>tools<|sep|>
+	kimi3Format = &format{
+		open: []string{"<|open|>tools<|sep|>"}, closes: []string{"<|close|>tools<|sep|>"}, head: kimi3Head, more: true,
+		drop: []string{"<|open|>response<|sep|>", "<|close|>response<|sep|>", "<|close|>message<|sep|>", "<|end_of_msg|>"},
+	}
+
 	// <tool_call>f
 	// <arg_key>a</arg_key>
 	// <arg_value>1</arg_value>
@@ -137,6 +144,7 @@ var formats = map[string]*format{
 	"deepseek32":  dsmlFormat,
 	"deepseek_v4": dsmlFormat,
 	"kimik2":      kimiFormat,
+	"kimi_k3":     kimi3Format,
 	"glm45_moe":   glmFormat,
 	"glm47_moe":   glmFormat,
 	"minimax_m2":  minimaxFormat,
@@ -157,7 +165,7 @@ var models = []struct{ part, format string }{
 	{"deepseek-v3.2", "deepseek32"}, {"deepseek-v3.2-exp", "deepseek31"}, {"deepseek-v4", "deepseek_v4"},
 	{"glm-", "json"}, {"glm-4.5", "glm45_moe"}, {"glm-4.6", "glm45_moe"}, {"glm-4.7", "glm47_moe"}, {"glm-5", "glm47_moe"},
 	{"step3", "step3"}, {"step-3", "step3"},
-	{"kimi-k2", "kimik2"},
+	{"kimi-k2", "kimik2"}, {"kimi-k3", "kimi_k3"}, {"kimi_k3", "kimi_k3"},
 	{"minimax", "minimax_m2"},
 	{"command-r", "cohere"}, {"command-a", "cohere"}, {"c4ai-command", "cohere"}, {"cohere", "cohere"},
 	{"gemini-", "json"}, {"palm-", "json"}, {"gemma-", "json"}, {"gemma-4", "gemma4"}, {"gemma4", "gemma4"},

@@ -91,3 +91,10 @@ func kimiID(name, index string, numbered bool, calls int) string {
 	}
 	return "functions." + name + ":" + index
 }
+
+// kimi3Head matches a call in tags, and names it in the manner of its model.
+func kimi3Head(p *Parser, c *cursor, more bool) (start, bool) {
+	s, ok := tagHead(kimi3Tags)(p, c, more)
+	s.id = s.name + "_" + strconv.Itoa(p.calls)
+	return s, ok
+}

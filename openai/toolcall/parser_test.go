@@ -63,7 +63,7 @@ func parse(t testing.TB, format string, tools []openai.Tool, pieces ...string) A
 	for i := range a.Calls {
 		id := a.Calls[i].ID
 		if format == "kimik2" && !strings.HasPrefix(id, "functions."+a.Calls[i].Name+":") ||
-			format != "kimik2" && format != "mistral" && (len(id) != len("call_")+24 || !strings.HasPrefix(id, "call_")) {
+			format != "kimik2" && format != "kimi_k3" && format != "mistral" && (len(id) != len("call_")+24 || !strings.HasPrefix(id, "call_")) {
 			t.Errorf("%s: id %q", format, id)
 		}
 		a.Calls[i].ID = ""

@@ -53,6 +53,11 @@ var (
 		param: `<steptml:parameter name="`, key: `"`, value: ">", end: "</steptml:parameter>",
 		close: []string{"</steptml:invoke>", "<｜tool_call_end｜>"}, trim: trimAll,
 	}
+	kimi3Tags = &tags{
+		groups: []string{"<|open|>tools<|sep|>"}, open: `<|open|>call tool="`, name: []string{`"`}, rest: "<|sep|>",
+		param: `<|open|>argument key="`, key: `"`, value: "<|sep|>", end: "<|close|>argument<|sep|>",
+		close: []string{"<|close|>call<|sep|>", "<|close|>tools<|sep|>"},
+	}
 	glmTags = &tags{
 		open: "<tool_call>", name: []string{"\n", "<arg_key>", "</tool_call>"}, noParam: true,
 		param: "<arg_key>", key: "</arg_key>", value: "<arg_value>", end: "</arg_value>", close: []string{"</tool_call>"},
@@ -156,9 +161,9 @@ func (a *tagArgs) open(c *cursor) bool {
 	a.key = strings.TrimSpace(key)
 	a.kind = a.kinds[a.key]
 	switch {
-	case strings.Contains(attributes, `string="true"`):
+	case strings.Contains(attributes, `string="true"`), strings.Contains(attributes, `type="string"`):
 		a.kind = textKind
-	case strings.Contains(attributes, `string="false"`) && a.kind != textKind:
+	case strings.Contains(attributes, `type="`):
 		a.kind = anyKind
 	}
 	return true
