@@ -20,6 +20,8 @@ func (g *Gateway) adminRoutes(r chi.Router) {
 	on(http.MethodGet, "/workers", g.listWorkers)
 	on(http.MethodPost, "/workers", g.addWorker)
 	on(http.MethodGet, "/workers/{id}", g.showWorker)
+	on(http.MethodPut, "/workers/{id}", g.replaceWorker)
+	on(http.MethodPatch, "/workers/{id}", g.changeWorker)
 	on(http.MethodDelete, "/workers/{id}", g.removeWorker)
 	on(http.MethodPost, "/flush_cache", g.flushCache)
 	on(http.MethodGet, "/get_loads", g.loads)
@@ -131,6 +133,60 @@ func (g *Gateway) removeWorker(x *exchange, r *http.Request) error {
 		return refuse(x, http.StatusNotFound, "WORKER_NOT_FOUND", "no such worker")
 	}
 	return sendJSON(x, http.StatusAccepted, map[string]string{"status": "accepted", "worker_id": s.ID, "message": "the worker takes no more requests"})
+}
+
+// replaceWorker says anew what is known of a worker; its address must stay.
+func (g *Gateway) replaceWorker(x *exchange, r *http.Request) error {
+	spec, err := readSpec(r)
+	if err != nil {
+		return refuseBody(x, err)
+	}
+	s, ok := g.pool.Worker(workerID(r))
+	if ok && s.Spec.URL != spec.URL {
+		return refuse(x, http.StatusBadRequest, "BAD_REQUEST", "url: it cannot change; remove the worker and add another")
+	}
+	return g.updateWorker(x, r, func(old *workers.Spec) {
+		spec.Instance, spec.Dialect = old.Instance, old.Dialect
+		*old = spec
+	})
+}
+
+// changeWorker changes what the body names: priority, cost and labels.
+func (g *Gateway) changeWorker(x *exchange, r *http.Request) error {
+	body, err := readBody(r)
+	if err != nil {
+		return err
+	}
+	var in struct {
+		Priority *int
+		Cost     *float64
+		Labels   map[string]string
+	}
+	if err := json.Unmarshal(body, &in); err != nil {
+		return refuse(x, http.StatusBadRequest, "BAD_REQUEST", "the body is no change of a worker: "+err.Error())
+	}
+	return g.updateWorker(x, r, func(spec *workers.Spec) {
+		if in.Priority != nil {
+			spec.Priority = *in.Priority
+		}
+		if in.Cost != nil {
+			spec.Cost = *in.Cost
+		}
+		if in.Labels != nil {
+			spec.Labels = in.Labels
+		}
+	})
+}
+
+func (g *Gateway) updateWorker(x *exchange, r *http.Request, change func(*workers.Spec)) error {
+	s, err := g.pool.Update(workerID(r), change)
+	switch {
+	case errors.Is(err, workers.ErrUnknownWorker):
+		return refuse(x, http.StatusNotFound, "WORKER_NOT_FOUND", "no such worker")
+	case err != nil:
+		return refuse(x, http.StatusBadRequest, "BAD_REQUEST", err.Error())
+	}
+	return sendJSON(x, http.StatusAccepted, map[string]string{"status": "accepted", "worker_id": s.ID, "message": "the worker is changed"})
 }
 
 // workerID is the worker meant by the path: its id, or its address escaped.

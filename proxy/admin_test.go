@@ -64,6 +64,18 @@ func TestWorkersComeAndGo(t *testing.T) {
 	if _, list := b.call(t, "GET", "/workers", ""); string(list["total"]) != "2" {
 		t.Errorf("%s", list)
 	}
+	if status, e := b.call(t, "PATCH", "/workers/"+id, `{"priority":7,"labels":{"rack":"a"}}`); status != 202 {
+		t.Errorf("%d %s", status, e)
+	}
+	if _, w := b.call(t, "GET", "/workers/"+id, ""); string(w["priority"]) != "7" || string(w["labels"]) != `{"rack":"a"}` {
+		t.Errorf("after the change: %s", w)
+	}
+	if status, e := b.call(t, "PUT", "/workers/"+id, `{"url":"grpc://127.0.0.1:1"}`); status != 400 {
+		t.Errorf("another address: %d %s", status, e)
+	}
+	if status, e := b.call(t, "PUT", "/workers/"+id, `{"url":"`+late.URL()+`","cost":2}`); status != 202 {
+		t.Errorf("%d %s", status, e)
+	}
 	if status, _ := b.call(t, "DELETE", "/workers/"+id, ""); status != 202 {
 		t.Errorf("removing: %d", status)
 	}

@@ -70,7 +70,7 @@ func one(t *testing.T, dialect, text string) func(*setup) {
 // start brings the bed up and waits until it is ready.
 func start(t *testing.T, changes ...func(*setup)) *bed {
 	t.Helper()
-	s := setup{config: DefaultConfig(), routing: routing.DefaultConfig(), workers: workers.DefaultConfig()}
+	s := setup{config: DefaultConfig(), models: DefaultModelConfig(), routing: routing.DefaultConfig(), workers: workers.DefaultConfig()}
 	s.config.Host, s.config.PrometheusHost, s.config.Port, s.config.PrometheusPort = "127.0.0.1", "127.0.0.1", 0, 0
 	s.config.ShutdownGrace, s.config.RetryInitialBackoff = 0.2, 1
 	for _, change := range changes {

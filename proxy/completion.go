@@ -43,7 +43,7 @@ func (g *Gateway) completionPrompts(req *openai.CompletionRequest) ([]*prompt, e
 		p.ignoring("lora_path", req.LoraPath != "")
 		p.ignoring("cache_salt", req.CacheSalt != "")
 		if p.tokens == nil {
-			p.tokens = m.language.tokens.Encode(p.text, false)
+			p.tokens = m.language.encode(p.text)
 		}
 		p.request.Sampling = m.sampling(&req.Sampling, req.N)
 		p.request.Logprobs = req.Logprobs

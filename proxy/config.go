@@ -57,6 +57,8 @@ type ModelConfig struct {
 	ReasoningParser          string `toml:"reasoning_parser" flag:"reasoning-parser"`
 	ToolCallParser           string `toml:"tool_call_parser" flag:"tool-call-parser"`
 	DisableTokenizerAutoload bool   `toml:"disable_tokenizer_autoload" flag:"disable-tokenizer-autoload"`
+	// TokenizerCache is how many bytes a tokenizer may keep of the beginnings of prompts; 0: none.
+	TokenizerCache int64 `toml:"tokenizer_cache_bytes" flag:"tokenizer-cache-l1-max-memory"`
 }
 
 // DefaultConfig holds the defaults of an SMG gateway, so that a replacement in place changes nothing unasked.
@@ -73,7 +75,7 @@ func DefaultConfig() Config {
 }
 
 // DefaultModelConfig finds everything out from the workers.
-func DefaultModelConfig() ModelConfig { return ModelConfig{} }
+func DefaultModelConfig() ModelConfig { return ModelConfig{TokenizerCache: 50 << 20} }
 
 // Validate reports every value that cannot work, one error a key.
 func (c Config) Validate() error {
@@ -112,7 +114,12 @@ func (c Config) Validate() error {
 }
 
 // Validate reports every value that cannot work. Whether the files exist is found out when they are opened.
-func (c ModelConfig) Validate() error { return c.checkParsers() }
+func (c ModelConfig) Validate() error {
+	if c.TokenizerCache < 0 || c.TokenizerCache > 1<<40 {
+		return errors.Join(fmt.Errorf("tokenizer_cache_bytes: %d; use 0 for none, up to 2^40", c.TokenizerCache), c.checkParsers())
+	}
+	return c.checkParsers()
+}
 
 type rule struct {
 	holds          bool

@@ -1,8 +1,13 @@
 package proxy
 
 import (
+	"context"
 	"encoding/json"
+	"fmt"
+	"io"
+	"net"
 	"net/http"
+	"time"
 
 	"leeway/workers"
 )
@@ -23,14 +28,21 @@ type readinessBody struct {
 
 // readiness says whether a request sent now would find a worker and a tokenizer.
 func (g *Gateway) readiness(x *exchange, _ *http.Request) error {
+	healthy, total, reason := g.ready()
+	if reason != "" {
+		return sendJSON(x, http.StatusServiceUnavailable, readinessBody{Status: "not ready", Reason: reason})
+	}
+	return sendJSON(x, http.StatusOK, readinessBody{Status: "ready", Healthy: &healthy, Total: &total})
+}
+
+// ready counts the workers, and says why requests cannot be served; "" if they can.
+func (g *Gateway) ready() (healthy, total int, reason string) {
 	all := g.pool.Workers()
-	healthy := 0
 	for _, w := range all {
 		if w.State == workers.Ready {
 			healthy++
 		}
 	}
-	reason := ""
 	switch {
 	case g.draining.Load():
 		reason = "draining"
@@ -39,11 +51,26 @@ func (g *Gateway) readiness(x *exchange, _ *http.Request) error {
 	case !g.models.complete(all):
 		reason = "tokenizer not yet registered"
 	}
-	if reason != "" {
-		return sendJSON(x, http.StatusServiceUnavailable, readinessBody{Status: "not ready", Reason: reason})
+	return healthy, len(all), reason
+}
+
+// Invite says on out how to use a gateway that listens at address, as soon as every worker can be used.
+func (g *Gateway) Invite(ctx context.Context, out io.Writer, address net.Addr) {
+	for healthy, total, reason := g.ready(); reason != "" || healthy < total; healthy, total, reason = g.ready() {
+		select {
+		case <-ctx.Done():
+			return
+		case <-time.After(20 * time.Millisecond):
+		}
 	}
-	total := len(all)
-	return sendJSON(x, http.StatusOK, readinessBody{Status: "ready", Healthy: &healthy, Total: &total})
+	_, port, _ := net.SplitHostPort(address.String())
+	fmt.Fprintf(out, `
+Ask it something, here or with any OpenAI SDK (base URL http://localhost:%[1]s/v1, model demo):
+
+  curl -N localhost:%[1]s/v1/chat/completions -H 'content-type: application/json' \
+    -d '{"model":"demo","stream":true,"messages":[{"role":"user","content":"Where will this request go, and why?"}]}'
+
+`, port)
 }
 
 // sendJSON answers with the body of a small endpoint; those of models are appended by hand.

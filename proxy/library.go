@@ -49,6 +49,7 @@ type model struct {
 // language is a tokenizer and the chat templates that go with it.
 type language struct {
 	tokens    *tokenizer.Tokenizer
+	cache     *tokenizer.Cache // of the beginnings of prompts; nil: none
 	templates *chattemplate.Set
 	special   chattemplate.Special
 	end       []uint32 // ids that end an answer
@@ -92,10 +93,22 @@ func (l *library) learn(files fs.FS) (*language, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &language{tokens: tokens, templates: templates, end: tokens.EOS(), size: tokens.VocabSize(), special: chattemplate.Special{
+	var cache *tokenizer.Cache
+	if l.config.TokenizerCache > 0 {
+		cache = tokens.NewCache(int(l.config.TokenizerCache))
+	}
+	return &language{tokens: tokens, cache: cache, templates: templates, end: tokens.EOS(), size: tokens.VocabSize(), special: chattemplate.Special{
 		BOS: tokens.SpecialToken("bos_token"), EOS: tokens.SpecialToken("eos_token"),
 		UNK: tokens.SpecialToken("unk_token"), PAD: tokens.SpecialToken("pad_token"),
 	}}, nil
+}
+
+// encode returns the ids of a prompt in which the special tokens are written out.
+func (l *language) encode(text string) []uint32 {
+	if l.cache != nil {
+		return l.cache.Encode(text)
+	}
+	return l.tokens.Encode(text, false)
 }
 
 // find returns a model that requests can be made of.
@@ -106,6 +119,8 @@ func (l *library) find(name string) (*model, error) {
 	switch {
 	case m == nil:
 		return nil, fmt.Errorf("%w: %q", routing.ErrNoTarget, clip(name, 200))
+	case m.problem != nil && m.ready == 0:
+		return nil, fmt.Errorf("%w: %q", routing.ErrNoHealthy, clip(name, 200))
 	case m.problem != nil:
 		return nil, m.problem
 	}
@@ -155,7 +170,7 @@ func (l *library) run(ctx context.Context) {
 		l.survey()
 		failed := false
 		for _, m := range l.list() {
-			if m.language == nil && !errors.Is(m.problem, errNoTokenizer) {
+			if m.language == nil && m.ready > 0 && !errors.Is(m.problem, errNoTokenizer) {
 				failed = l.fetch(ctx, m) != nil || failed
 			}
 		}

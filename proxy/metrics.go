@@ -31,6 +31,8 @@ var (
 	upstreamErrors     = metrics.NewCounter(`leeway_answers_cut_total{reason="upstream_error"}`)
 	upstreamIncomplete = metrics.NewCounter(`leeway_answers_cut_total{reason="upstream_incomplete"}`)
 	clientsGone        = metrics.NewCounter(`leeway_answers_cut_total{reason="client_gone"}`)
+	configGeneration   = metrics.NewCounter("leeway_config_generation")
+	reloadFailures     = metrics.NewCounter("leeway_config_reload_failures_total")
 	localStops         = metrics.NewCounter(`leeway_stops_matched_total`)
 )
 

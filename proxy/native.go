@@ -50,7 +50,7 @@ func (g *Gateway) nativePrompts(name string, req *openai.GenerateRequest) ([]*pr
 		p.ignoring("return_hidden_states", req.HiddenStates)
 		p.ignoring("logprob_start_len", req.LogprobStart >= 0)
 		if p.tokens == nil {
-			p.tokens = m.language.tokens.Encode(p.text, false)
+			p.tokens = m.language.encode(p.text)
 		}
 		p.request.Sampling = m.sampling(&req.Sampling, req.N)
 		if req.JSONSchema != "" {

@@ -35,7 +35,7 @@ func (g *Gateway) chatPrompt(req *openai.ChatRequest) (*prompt, error) {
 	if err != nil {
 		return nil, fail(http.StatusBadRequest, "process_messages_failed", "The chat template cannot be applied to these messages: "+firstLine(err.Error()), kindValidation)
 	}
-	p := &prompt{model: m, text: text, tokens: m.language.tokens.Encode(text, false), route: "chat", stream: req.Stream,
+	p := &prompt{model: m, text: text, tokens: m.language.encode(text), route: "chat", stream: req.Stream,
 		key: req.User, plain: req.LoraPath == "" && req.CacheSalt == "", ignored: req.Ignored}
 	p.ignoring("lora_path", req.LoraPath != "")
 	p.ignoring("cache_salt", req.CacheSalt != "")

@@ -182,3 +182,19 @@ func TestDrainEndsWhatOutlivesItsGrace(t *testing.T) { // case E11
 		t.Errorf("Serve: %v after %v", err, time.Since(began))
 	}
 }
+
+func TestAModelWithoutAUsableWorkerIs503AndComesBack(t *testing.T) { // cases E4, E7
+	b := start(t, one(t, "vllm", greeting), func(s *setup) { s.workers.HealthInterval = 0.1 })
+	b.workers[0].Kill()
+	eventually(t, "lost", func() bool {
+		a := b.chat(t, ``)
+		return a.status == 503 && errorOf(t, a.body).Code == "no_available_workers" && a.header.Get("Retry-After") == "1"
+	})
+	if a := b.chat(t, `,"stream":true`); a.status != 503 || a.header.Get("Content-Type") != "application/json" {
+		t.Errorf("streamed: %d %v", a.status, a.header)
+	}
+	if err := b.workers[0].Start(); err != nil {
+		t.Fatal(err)
+	}
+	eventually(t, "back", func() bool { return b.chat(t, ``).status == 200 })
+}

@@ -78,6 +78,7 @@ func (g *Gateway) Serve(ctx context.Context, public, measures net.Listener) erro
 	side := &http.Server{Handler: measuresHandler(), ReadHeaderTimeout: 10 * time.Second}
 	background, stop := context.WithCancel(context.WithoutCancel(ctx))
 	var all sync.WaitGroup
+	g.log.Info().Stringer("address", public.Addr()).Stringer("metrics", measures.Addr()).Msg("listening")
 	all.Go(func() { g.models.run(background) })
 	failed := make(chan error, 2)
 	all.Go(func() { failed <- g.listenOn(server, public) })
