@@ -14,9 +14,9 @@ type encoder struct {
 	marking bool
 }
 
-// cut is a place before an added token: the text and the ids up to there do not depend on what follows, given that the
-// token does not change.
-type cut struct{ text, ids int }
+// cut is a place before an added token: the ids up to there do not depend on what follows, as long as the same token
+// comes, which the text up to its end and a little further decides.
+type cut struct{ text, ids, decided int }
 
 // keepRoom bounds what an encoder keeps between texts.
 const keepRoom = 4 << 20
@@ -63,7 +63,7 @@ func (e *encoder) text(s string, from int) {
 			return
 		}
 		if e.marking && start >= done && start > 0 {
-			e.cuts = append(e.cuts, cut{start, len(e.ids)})
+			e.cuts = append(e.cuts, cut{start, len(e.ids), resume})
 		}
 		e.ids = append(e.ids, token.ID)
 		done, from = end, resume

@@ -173,6 +173,16 @@ func (a alternative) wants(set ranges) bool {
 	return len(begin.intersect(set)) > 0
 }
 
+// consumes tells whether a match is never empty.
+func (a alternative) consumes() bool {
+	for _, it := range a {
+		if it.ahead == nil && it.min > 0 {
+			return true
+		}
+	}
+	return false
+}
+
 // begin returns the characters that a match can begin with, and whether the sequence matches anywhere.
 func (a alternative) begin() (begin ranges, always bool) {
 	for _, it := range a {

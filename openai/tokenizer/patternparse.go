@@ -24,8 +24,8 @@ func parsePattern(src string) (*pattern, error) {
 		if err != nil {
 			return nil, fmt.Errorf("at %d: %w", p.pos, err)
 		}
-		if _, always := a.begin(); always {
-			return nil, fmt.Errorf("at %d: an alternative that matches nothing", p.pos)
+		if !a.consumes() {
+			return nil, fmt.Errorf("at %d: an alternative that can match nothing", p.pos)
 		}
 		out.alts = append(out.alts, a)
 		if p.pos == len(src) {
