@@ -6,12 +6,12 @@ import (
 	_ "embed"
 	"errors"
 	"fmt"
-	"io"
 	"os"
 	"os/signal"
 	"strings"
 	"syscall"
 
+	"leeway/openai/tokenizer"
 	"leeway/proxy"
 	"leeway/proxy/settings"
 	"leeway/routing"
@@ -51,6 +51,12 @@ func main() {
 		err = serve(ctx, args)
 	case "sim":
 		err = with(args, sim.Options{}, func(o sim.Options) error { return sim.Run(ctx, o, os.Stdout) })
+	case "tokenize":
+		err = with(args, tokenizer.Options{}, func(o tokenizer.Options) error { return tokenizer.EncodeLines(os.Stdin, os.Stdout, o) })
+	case "detokenize":
+		err = with(args, tokenizer.Options{}, func(o tokenizer.Options) error { return tokenizer.DecodeLines(os.Stdin, os.Stdout, o) })
+	case "render":
+		err = with(args, proxy.RenderOptions{}, func(o proxy.RenderOptions) error { return proxy.Render(os.Stdin, os.Stdout, o) })
 	default:
 		err = fmt.Errorf("%q is no command; use serve, sim, tokenize, detokenize or render", name)
 	}
@@ -91,14 +97,14 @@ func serve(ctx context.Context, args []string) error {
 			return err
 		}
 		defer fleet.Close()
-		s.Workers.URLs = append(s.Workers.URLs, fleet.URLs()...)
+		s.Workers.URLs, s.Routing.CacheMode = append(s.Workers.URLs, fleet.URLs()...), "enforce"
 	}
-	return gateway(ctx, s, os.Stderr)
+	return gateway(ctx, s, args)
 }
 
 // gateway builds the house and keeps it open until ctx ends and it has drained.
-func gateway(ctx context.Context, s everything, out io.Writer) error {
-	log := s.Proxy.Logger(out)
+func gateway(ctx context.Context, s everything, args []string) error {
+	log := s.Proxy.Logger(os.Stderr)
 	router, err := routing.New(s.Routing)
 	if err != nil {
 		return err
@@ -118,6 +124,17 @@ func gateway(ctx context.Context, s everything, out io.Writer) error {
 	running, stop := context.WithCancel(context.WithoutCancel(ctx)) // the pool outlives the drain
 	ended := make(chan error, 1)
 	go func() { ended <- pool.Run(running) }()
+	if s.Demo {
+		go hall.Invite(ctx, os.Stdout, public.Addr())
+	}
+	hangups := make(chan os.Signal, 1)
+	signal.Notify(hangups, syscall.SIGHUP)
+	go func() {
+		for range hangups {
+			fresh, err := load(args)
+			hall.Reload(fresh.Routing, err)
+		}
+	}()
 	err = hall.Serve(ctx, public, measures)
 	stop()
 	return errors.Join(err, <-ended)
