@@ -91,17 +91,29 @@ type loop struct {
 	requests, changed int
 	firstToken        float64 // mean seconds to it
 	imbalance         float64 // mean over time of the longest backlog over the mean one, in seconds more than 0.1
+	newest, since     int     // requests that the last engine got since it joined, and the requests before
+	longest           float64 // the last engine's longest backlog since, in seconds
 	regretted         int     // changes for which the owner's extra load was more than it saved
 }
 
-// run sends the same multi-turn chats to a fleet under a mode and a cost, or under another policy.
-func run(t *testing.T, mode, cost string, instead policy) (l loop) {
+// rule is what a run is under: a mode and a cost, or another policy.
+type rule struct {
+	mode, cost string
+	instead    policy
+	join       int // the tick at which the last engine joins the fleet, cold; 0: it is there from the start
+}
+
+// run sends the same multi-turn chats to a fleet under a rule.
+func run(t *testing.T, under rule) (l loop) {
 	r := newRouter(t, engines, func(c *Config) {
-		c.CacheMode, c.CacheCost = mode, cost
+		c.CacheMode, c.CacheCost = under.mode, under.cost
 		c.DefaultThroughput, c.PrefillThroughput, c.MeanDecodeTokens = 200, 8000, 2048
 	})
-	if instead != nil {
-		r.policy, r.scorer, r.cacheAware = instead, nil, true
+	if under.instead != nil {
+		r.policy, r.scorer, r.cacheAware = under.instead, nil, true
+	}
+	if under.join > 0 {
+		r.Publish(fleetOf(engines - 1))
 	}
 	fleet := make([]*miniEngine, engines)
 	for i := range fleet {
@@ -111,10 +123,15 @@ func run(t *testing.T, mode, cost string, instead policy) (l loop) {
 	samples := 0
 	for n := range 6000 { // a minute
 		now := start.Add(time.Duration(n) * tick)
+		if n == under.join && n > 0 {
+			r.Publish(fleetOf(engines))
+			fleet[engines-1].feed = r.Feed(name(engines - 1))
+			l.newest, l.since, l.longest = 0, l.requests, 0
+		}
 		if n%pollEvery == 0 {
 			longest, sum := 0.0, 0.0
 			for i, e := range fleet {
-				if i < engines-1 { // the last reports nothing, and keeps ordinary duty
+				if i < engines-1 || under.join > 0 { // else the last reports nothing, and keeps ordinary duty
 					r.Observe(name(i), Load{TakenAt: now, RankCount: 1, Ranks: []RankLoad{{
 						Running: len(e.running), Waiting: len(e.queue), WaitingUncached: e.waitingTokens(),
 					}}})
@@ -123,6 +140,7 @@ func run(t *testing.T, mode, cost string, instead policy) (l loop) {
 				longest, sum = max(longest, backlog), sum+backlog
 			}
 			l.imbalance += (longest + .1) / (sum/engines + .1)
+			l.longest = max(l.longest, float64(fleet[engines-1].waitingTokens())/prefillRate)
 			samples++
 		}
 		for chance.Float64() < 0.25 {
@@ -150,6 +168,9 @@ func (l *loop) send(t *testing.T, r *Router, fleet []*miniEngine, now time.Time,
 	lease := pick(t, r, now, Request{Tokens: tokens, Chat: true, Streaming: true, PlainText: true})
 	receipt := lease.Receipt()
 	l.requests++
+	if receipt.Chosen == name(engines-1) {
+		l.newest++
+	}
 	if receipt.Chosen != receipt.Base {
 		l.changed++
 		o, _ := receipt.Candidate(receipt.Chosen)
@@ -182,8 +203,10 @@ func (hybrid) choose(d *decision) int {
 }
 
 func TestThePreferenceKeepsQueuesAsBalancedAsTheBase(t *testing.T) {
-	off, enforce := run(t, "off", "least_load", nil), run(t, "enforce", "least_load", nil)
-	wrong, calibrated := run(t, "off", "least_load", hybrid{}), run(t, "enforce", "calibrated", nil)
+	off := run(t, rule{mode: "off", cost: "least_load"})
+	enforce := run(t, rule{mode: "enforce", cost: "least_load"})
+	wrong := run(t, rule{mode: "off", cost: "least_load", instead: hybrid{}})
+	calibrated := run(t, rule{mode: "enforce", cost: "calibrated"})
 	t.Logf("off %+v\nenforce %+v\nhybrid %+v\ncalibrated %+v", off, enforce, wrong, calibrated)
 	if enforce.imbalance > 1.05*off.imbalance {
 		t.Errorf("imbalance %.2f, without the preference %.2f", enforce.imbalance, off.imbalance)
@@ -199,5 +222,14 @@ func TestThePreferenceKeepsQueuesAsBalancedAsTheBase(t *testing.T) {
 	}
 	if calibrated.changed <= enforce.changed || calibrated.firstToken > 0.8*off.firstToken {
 		t.Errorf("first token after %.3f s on calibrated cost, %.3f s without the preference", calibrated.firstToken, off.firstToken)
+	}
+}
+
+// case C16
+func TestAColdWorkerIsNeitherStarvedNorFlooded(t *testing.T) {
+	l := run(t, rule{mode: "enforce", cost: "least_load", join: 3000})
+	got, fair := float64(l.newest), float64(l.requests-l.since)/engines
+	if got < 0.67*fair || got > 1.5*fair || l.longest > 1 {
+		t.Errorf("%.0f requests, a fair share is %.0f; longest backlog %.2f s", got, fair, l.longest)
 	}
 }

@@ -3,6 +3,7 @@ package routing
 import (
 	"fmt"
 	"math/rand/v2"
+	"slices"
 	"sync"
 	"testing"
 	"time"
@@ -72,6 +73,17 @@ func TestShadowChoosesWhatOffChooses(t *testing.T) {
 	}
 	if differed == 0 {
 		t.Error("the preference never differed: the test shows nothing")
+	}
+}
+
+// case D26
+func TestTwoGatewaysThatSeeTheSameChooseTheSame(t *testing.T) {
+	for seed := range uint64(10) {
+		one, _ := script(t, "enforce", seed)
+		other, _ := script(t, "enforce", seed)
+		if !slices.Equal(one, other) {
+			t.Fatalf("seed %d: the choices differ", seed)
+		}
 	}
 }
 

@@ -55,9 +55,9 @@ func (l *Lease) Finish(now time.Time, o Outcome) {
 	}
 	if l.plain && l.receipt.PromptTokens > 0 {
 		l.feed.CountPrompt(o.PromptTokens, l.receipt.PromptTokens)
+		l.feed.Served(o.PromptTokens - o.CachedTokens)
 	}
 	l.claim.Audit(o.CachedTokens)
-	l.feed.Served(o.PromptTokens - o.CachedTokens)
 }
 
 func (l *Lease) end(now time.Time, o *Outcome) (first bool) {

@@ -96,6 +96,7 @@ func TestTheBoundHoldsWhateverTheFleet(t *testing.T) {
 			moreSaved(t, r, s, got.Preferred)
 		}
 		moreLoad(t, chance, r, s, got)
+		equalLoad(t, r, s, got)
 	}
 }
 
@@ -149,6 +150,23 @@ func moreLoad(t *testing.T, chance *rand.Rand, r Receipt, s Settings, before Rec
 	r.Candidates[i].Ledger.Backlog += 500
 	if got := replay(t, r, s); got.Preferred == name(i) {
 		t.Fatalf("w%d won by having more to do", i)
+	}
+}
+
+// equalLoad: what every worker has more of changes nothing.
+func equalLoad(t *testing.T, r Receipt, s Settings, before Receipt) {
+	t.Helper()
+	r.Candidates = slices.Clone(r.Candidates)
+	for i := range r.Candidates {
+		x := &r.Candidates[i]
+		if !x.Sampled || x.Uncached == 0 || s.Cost == "calibrated" {
+			return // no load can be added to it that weighs the same as elsewhere
+		}
+		x.Uncached += 512
+	}
+	r.Base = before.Base
+	if got := replay(t, r, s); got.Preferred != before.Preferred {
+		t.Fatalf("all have 512 tokens more, and %s is preferred to %s", got.Preferred, before.Preferred)
 	}
 }
 
