@@ -67,6 +67,7 @@ func TestAnswersAreValidJSON(t *testing.T) {
 		`"embedding":[0.5,0]}],"model":"m","usage":{"prompt_tokens":3,"total_tokens":3}`: Embeddings{Model: "m", Vectors: [][]float32{{0.5, float32(math.NaN())}}, PromptTokens: 3}.AppendJSON(nil),
 		`"embedding":"AACAPw=="`:                                                    Embeddings{Vectors: [][]float32{{1}}, Base64: true}.AppendJSON(nil),
 		`"finish_reason":{"type":"length","length":2}`:                              Generated{Finish: "length", Completion: 2, Logprobs: []IDLogprob{{-1, 5, "a", true}, {-1, 6, "", false}}}.AppendJSON(nil),
+		`"cached_tokens":0,"reasoning_tokens":3,"e2e_latency":0.5},"index":1}`:      Generated{Reasoning: 3, Seconds: 0.5, Streamed: true, Index: 1}.AppendJSON(nil),
 		`"output_token_logprobs":[[-1,5,"a"]]`:                                      Generated{Logprobs: []IDLogprob{{-1, 5, "a", true}}}.AppendJSON(nil),
 		`"tool_calls":[{"function":{"name":"f","arguments":"{}"}}],"success":true}`: AppendParsedCalls(nil, "", []ToolCall{{"", "f", "{}"}}),
 		`{"normal_text":"a","reasoning_text":"b","success":true}`:                   AppendParsedReasoning(nil, "a", "b"),

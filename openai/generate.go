@@ -115,9 +115,13 @@ type Generated struct {
 	Prompt      int
 	Completion  int
 	Cached      int
+	Reasoning   int
 	Version     string
 	Seconds     float64
 	Logprobs    []IDLogprob // nil unless asked for
+
+	Streamed bool // shows Index, by which a stream's events are told apart
+	Index    int
 }
 
 // IDLogprob is one generated token for /generate. Text is shown only when the client asked for it.
@@ -150,10 +154,16 @@ func (g Generated) AppendJSON(dst []byte) []byte {
 	dst = strconv.AppendInt(dst, int64(g.Completion), 10)
 	dst = append(dst, `,"cached_tokens":`...)
 	dst = strconv.AppendInt(dst, int64(g.Cached), 10)
+	dst = append(dst, `,"reasoning_tokens":`...)
+	dst = strconv.AppendInt(dst, int64(g.Reasoning), 10)
 	dst = append(dst, `,"e2e_latency":`...)
 	dst = strconv.AppendFloat(dst, g.Seconds, 'f', -1, 64)
-	dst = g.MatchedStop.appendMember(dst)
-	return append(dst, "}}"...)
+	dst = append(g.MatchedStop.appendMember(dst), '}')
+	if g.Streamed {
+		dst = append(dst, `,"index":`...)
+		dst = strconv.AppendInt(dst, int64(g.Index), 10)
+	}
+	return append(dst, '}')
 }
 
 // appendFinish writes SGLang's object for a finish reason, null while there is none.
