@@ -69,7 +69,7 @@ func TestModelsChooseTheirFormat(t *testing.T) {
 }
 
 // splices is how many spliced texts per transcript a test run tries.
-const splices = 60
+const splices = 20
 
 // Texts made of pieces of transcripts are broken in more ways than one would think of; they too come to the same for
 // every cut, byte by byte or at random.
