@@ -7,9 +7,9 @@ import "slices"
 // It is the median of the newest answers, because single ones lie in both directions: a cold start, a stalled
 // client, a prompt that waited behind another gateway's.
 type rate struct {
-	seen   [rateWindow]float64 // tokens a second, a ring
 	count  int
 	median float64
+	seen   [rateWindow]float64 // tokens a second, a ring
 }
 
 const (

@@ -84,10 +84,10 @@ type seat struct {
 type station struct {
 	sample   sample
 	inFlight int    // requests with a lease
+	others   int64  // uncached prompt tokens waiting in the sample that this gateway did not send
 	sent     ledger // what was really sent
 	shadow   ledger // what would have been sent had the preference been enforced; requests in flight are facts to both
 	rate     rate
-	others   int64    // uncached prompt tokens waiting in the sample that this gateway did not send
 	held     []*Lease // those that wait for a first token
 }
 
@@ -247,7 +247,7 @@ func (d *decision) look() {
 
 func (x *Candidate) sampled(s *sample, now int64) {
 	x.Sampled = true
-	x.SampleAge = time.Duration(now - s.taken).Seconds()
+	x.SampleAge = float64(now-s.taken) / 1e9
 	x.Running, x.Waiting, x.Uncached = int32(s.running), int32(s.waiting), int64(s.uncached)
 	x.Throughput, x.Usage, x.ActiveUsage = s.throughput, s.usage, s.active
 }
