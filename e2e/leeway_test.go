@@ -135,6 +135,16 @@ func (g *gateway) status(path string) int {
 	return response.StatusCode
 }
 
+func (g *gateway) get(path string) string {
+	response, err := http.Get(g.url + path)
+	if err != nil {
+		return ""
+	}
+	defer response.Body.Close()
+	text, _ := io.ReadAll(response.Body)
+	return string(text)
+}
+
 func (g *gateway) post(ctx context.Context, path, body string) (*http.Response, error) {
 	request, err := http.NewRequestWithContext(ctx, http.MethodPost, g.url+path, strings.NewReader(body))
 	if err != nil {
