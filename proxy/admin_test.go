@@ -151,6 +151,11 @@ func TestLoadsAndFlushReachEveryWorker(t *testing.T) {
 			t.Errorf("%s: %d %s", path, status, loads)
 		}
 	}
+	time.Sleep(1100 * time.Millisecond) // what was said is kept for a second
+	b.workers[0].SetFaults(sim.Fault{Kind: sim.FaultLoads, Set: sim.Fields{"token_usage": "NaN", "gen_throughput": "+Inf"}})
+	if status, loads := b.call(t, "GET", "/loads", ""); status != 200 || string(loads["dp_rank_count"]) != "2" {
+		t.Errorf("loads that are no numbers: %d %s", status, loads)
+	}
 	if status, f := b.call(t, "POST", "/flush_cache", ""); status != 200 || string(f["workers_flushed"]) != "2" {
 		t.Errorf("%d %s", status, f)
 	}

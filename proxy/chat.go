@@ -93,9 +93,6 @@ func (g *Gateway) relay(x *exchange, ctx context.Context, p *prompt, a *answer, 
 func (g *Gateway) chatReply(x *exchange, r *http.Request, req *openai.ChatRequest, p *prompt) (reply, error) {
 	head := openai.Head{ID: x.answerID("chatcmpl-", req.RID), Model: p.model.name, Fingerprint: p.model.version, Created: x.start.Unix()}
 	if !req.Stream {
-		if head.Fingerprint == "" {
-			head.Fingerprint = "default"
-		}
 		return &whole{x: x, body: func(choices []gathered, usage openai.Usage) []byte {
 			return chatBody(head, choices, usage)
 		}}, nil

@@ -69,9 +69,6 @@ func (g *Gateway) completionReply(x *exchange, r *http.Request, req *openai.Comp
 		}
 	}
 	if !req.Stream {
-		if head.Fingerprint == "" {
-			head.Fingerprint = "default"
-		}
 		return &whole{x: x, body: func(choices []gathered, usage openai.Usage) []byte {
 			return completionBody(head, echo, choices, usage)
 		}}, nil

@@ -36,6 +36,14 @@ const (
 // statusClientGone is for the log and the metrics: the client that it describes is no longer there to read it.
 const statusClientGone = 499
 
+// unknownModel is the name of a model that nobody serves. It is a routing.ErrNoTarget.
+type unknownModel string
+
+func (m unknownModel) Error() string { return fmt.Sprintf("no worker serves the model %q", string(m)) }
+
+// Is makes it equal to what the router says of such a model.
+func (unknownModel) Is(target error) bool { return target == routing.ErrNoTarget }
+
 var (
 	errSlowReader   = errors.New("the client reads too slowly")
 	errDraining     = errors.New("the gateway is shutting down")
@@ -82,6 +90,9 @@ func asFailure(err error) failure {
 	}
 	if e, ok := errors.AsType[*http.MaxBytesError](err); ok {
 		return fail(413, "request_body_too_large", fmt.Sprintf("The request body is larger than the limit of %d bytes.", e.Limit), kindValidation)
+	}
+	if m, ok := errors.AsType[unknownModel](err); ok {
+		return fail(404, "model_not_found", fmt.Sprintf("No worker serves the model '%s'.", clip(string(m), 200)), kindNoWorkers)
 	}
 	if errors.Is(err, os.ErrDeadlineExceeded) {
 		err = errBodyStalled
@@ -191,7 +202,6 @@ func (f failure) write(w http.ResponseWriter) {
 		h.Del(stale)
 	}
 	h.Set("Content-Type", "application/json")
-	h.Set("X-Content-Type-Options", "nosniff")
 	h.Set("X-SMG-Error-Code", f.Code)
 	if f.retryAfter > 0 {
 		h.Set("Retry-After", strconv.Itoa(f.retryAfter))

@@ -2,6 +2,7 @@ package proxy
 
 import (
 	"context"
+	"math"
 	"net/http"
 	"sync"
 	"time"
@@ -74,12 +75,38 @@ type rankLoad struct {
 	Running         int      `json:"num_running_reqs"`
 	Waiting         int      `json:"num_waiting_reqs"`
 	WaitingUncached *int     `json:"num_waiting_uncached_tokens,omitempty"`
+	Total           int      `json:"num_total_reqs"`
 	Used            int      `json:"num_used_tokens"`
 	Max             int      `json:"max_total_num_tokens"`
 	Usage           float64  `json:"token_usage"`
 	ActiveUsage     *float64 `json:"active_token_usage,omitempty"`
 	Throughput      float64  `json:"gen_throughput"`
 	HitRate         float64  `json:"cache_hit_rate"`
+	Utilization     float64  `json:"utilization"` // running requests, of as many as may run
+	MaxRunning      int      `json:"max_running_requests"`
+}
+
+// loadSum is what all ranks together bear.
+type loadSum struct {
+	Running     int     `json:"total_running_reqs"`
+	Waiting     int     `json:"total_waiting_reqs"`
+	Total       int     `json:"total_reqs"`
+	Usage       float64 `json:"avg_token_usage"`
+	Throughput  float64 `json:"avg_throughput"`
+	Utilization float64 `json:"avg_utilization"`
+}
+
+func sumOf(loads []rankLoad) (s loadSum) {
+	n := float64(max(len(loads), 1))
+	for _, l := range loads {
+		s.Running += l.Running
+		s.Waiting += l.Waiting
+		s.Total += l.Total
+		s.Usage += l.Usage / n
+		s.Throughput += l.Throughput / n
+		s.Utilization += l.Utilization / n
+	}
+	return s
 }
 
 type loadsBody struct {
@@ -87,6 +114,7 @@ type loadsBody struct {
 	Version   string     `json:"version"`
 	RankCount int        `json:"dp_rank_count"`
 	Loads     []rankLoad `json:"loads"`
+	Aggregate loadSum    `json:"aggregate"`
 }
 
 // loadCache keeps what the workers last said of their loads, so that a public route cannot make work for them.
@@ -107,8 +135,16 @@ func (g *Gateway) loads(x *exchange, r *http.Request) error {
 			}
 		}
 	}
-	body.RankCount = len(body.Loads)
+	body.RankCount, body.Aggregate = len(body.Loads), sumOf(body.Loads)
 	return sendJSON(x, http.StatusOK, body)
+}
+
+// number is what JSON can say of a worker's value; what is no number is shown as 0.
+func number(f float64) float64 {
+	if math.IsNaN(f) || math.IsInf(f, 0) {
+		return 0
+	}
+	return f
 }
 
 // currentLoads polls the workers unless it has done so within the last second. Those that do not answer are left out.
@@ -128,10 +164,15 @@ func (g *Gateway) currentLoads(ctx context.Context) loadsBody {
 	c.body = loadsBody{Timestamp: time.Now().UTC(), Version: "smg-leeway", Loads: []rankLoad{}}
 	for i, load := range found {
 		for _, l := range load.Ranks {
+			if l.ActiveUsage != nil {
+				active := number(*l.ActiveUsage)
+				l.ActiveUsage = &active
+			}
 			c.body.Loads = append(c.body.Loads, rankLoad{
 				Worker: all[i].Spec.URL, WorkerType: "regular", Model: all[i].Model, Rank: l.Rank, Running: l.Running, Waiting: l.Waiting,
-				WaitingUncached: l.WaitingUncached, Used: l.UsedTokens, Max: l.MaxTokens, Usage: l.Usage, ActiveUsage: l.ActiveUsage,
-				Throughput: l.GenThroughput, HitRate: l.CacheHitRate,
+				WaitingUncached: l.WaitingUncached, Used: l.UsedTokens, Max: l.MaxTokens, Usage: number(l.Usage), ActiveUsage: l.ActiveUsage,
+				Throughput: number(l.GenThroughput), HitRate: number(l.CacheHitRate), Total: l.Running + l.Waiting, MaxRunning: l.MaxRunning,
+				Utilization: float64(l.Running) / float64(max(l.MaxRunning, 1)),
 			})
 		}
 	}

@@ -3,6 +3,7 @@ package proxy
 import (
 	"archive/zip"
 	"bytes"
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -118,7 +119,7 @@ func (l *library) find(name string) (*model, error) {
 	l.mu.RUnlock()
 	switch {
 	case m == nil:
-		return nil, fmt.Errorf("%w: %q", routing.ErrNoTarget, clip(name, 200))
+		return nil, unknownModel(name)
 	case m.problem != nil && m.ready == 0:
 		return nil, fmt.Errorf("%w: %q", routing.ErrNoHealthy, clip(name, 200))
 	case m.problem != nil:
@@ -196,7 +197,7 @@ func (l *library) survey() {
 		}
 		m := seen[w.Model]
 		if m == nil {
-			m = &model{name: w.Model, problem: errTokenizing, language: l.given, defaults: parseSampling(w.Info.DefaultSampling), version: w.Info.WeightVersion, thoughts: w.Info.ReasoningParser}
+			m = &model{name: w.Model, problem: errTokenizing, language: l.given, defaults: parseSampling(w.Info.DefaultSampling), version: cmp.Or(w.Info.WeightVersion, "default"), thoughts: w.Info.ReasoningParser}
 			seen[w.Model] = m
 		}
 		if w.State == workers.Ready {

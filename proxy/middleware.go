@@ -134,7 +134,7 @@ func recoverInto(x *exchange) {
 		panic(p)
 	}
 	x.log.Error().Interface("panic", p).Bytes("stack", debug.Stack()).Msg("panic in a handler")
-	begun := x.status != 0
+	begun := x.stream == nil && x.status != 0 || x.stream != nil && x.stream.started()
 	x.fail(errPanic)
 	if begun {
 		panic(http.ErrAbortHandler)

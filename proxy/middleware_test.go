@@ -108,7 +108,7 @@ func TestUnknownPathsAndMethodsAreErrorsInJSON(t *testing.T) {
 		t.Errorf("%d %s", a.status, a.body)
 	}
 	a := ask(t, g.Handler(), "GET", "/v1/chat/completions", "")
-	if a.status != 405 || errorOf(t, a.body).Code != "method_not_allowed" || a.header.Get("X-SMG-Error-Code") != "method_not_allowed" {
+	if a.status != 405 || errorOf(t, a.body).Code != "method_not_allowed" || a.header.Get("X-SMG-Error-Code") != "method_not_allowed" || a.header.Get("Allow") != "POST" {
 		t.Errorf("%d %s", a.status, a.body)
 	}
 }

@@ -26,5 +26,5 @@ func (g *Gateway) showModel(x *exchange, r *http.Request) error {
 			return sendJSON(x, http.StatusOK, openai.Model{ID: m.name, MaxModelLen: m.context})
 		}
 	}
-	return fail(http.StatusNotFound, "model_not_found", "No worker serves this model.", kindNoWorkers)
+	return unknownModel(name)
 }

@@ -146,12 +146,8 @@ func (g *Gateway) drain(ctx context.Context, s *http.Server, cut context.CancelC
 func (g *Gateway) Handler() http.Handler {
 	r := chi.NewRouter()
 	r.Use(g.cors, g.observe)
-	r.NotFound(handler(func(_ *exchange, r *http.Request) error {
-		return fail(http.StatusNotFound, "unknown_url", "There is nothing at this path; see the README for what there is.", kindValidation)
-	}).ServeHTTP)
-	r.MethodNotAllowed(handler(func(_ *exchange, r *http.Request) error {
-		return fail(http.StatusMethodNotAllowed, "method_not_allowed", "This path does not know the method "+clip(r.Method, 20)+".", kindValidation)
-	}).ServeHTTP)
+	r.NotFound(handler(notFound).ServeHTTP)
+	r.MethodNotAllowed(handler(notAllowed(r)).ServeHTTP)
 	get := func(path string, h handler) { r.Method(http.MethodGet, path, h) }
 	get("/liveness", g.liveness)
 	get("/health", g.liveness)
@@ -159,6 +155,9 @@ func (g *Gateway) Handler() http.Handler {
 	get("/v1/models", g.listModels)
 	get("/v1/models/*", g.showModel)
 	get("/loads", g.loads)
+	for _, path := range []string{"/health_generate", "/get_server_info", "/get_model_info"} {
+		get(path, notImplemented)
+	}
 	r.Group(func(r chi.Router) {
 		r.Use(g.authenticate, g.limit)
 		g.adminRoutes(r)
@@ -174,6 +173,27 @@ func (g *Gateway) Handler() http.Handler {
 		})
 	})
 	return r
+}
+
+func notFound(_ *exchange, r *http.Request) error {
+	return fail(http.StatusNotFound, "unknown_url", fmt.Sprintf("Invalid URL (%s %s).", clip(r.Method, 20), clip(r.URL.Path, 200)), kindValidation)
+}
+
+// notAllowed names the methods that the path does know.
+func notAllowed(routes chi.Routes) handler {
+	return func(x *exchange, r *http.Request) error {
+		for _, method := range []string{"GET", "POST", "PUT", "PATCH", "DELETE"} {
+			if routes.Match(chi.NewRouteContext(), method, r.URL.Path) {
+				x.Header().Add("Allow", method)
+			}
+		}
+		return fail(http.StatusMethodNotAllowed, "method_not_allowed", fmt.Sprintf("Invalid URL (%s %s).", clip(r.Method, 20), clip(r.URL.Path, 200)), kindValidation)
+	}
+}
+
+// notImplemented stands where the published gateway has a route that it does not serve over gRPC either.
+func notImplemented(*exchange, *http.Request) error {
+	return fail(http.StatusNotImplemented, "not_implemented", "This is not served over gRPC.", kindValidation)
 }
 
 // measuresHandler serves the metrics of all rooms.

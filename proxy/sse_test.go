@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"leeway/workers/engine"
+	"leeway/workers/sim"
 )
 
 // streamed runs a handler over events and returns what a client gets.
@@ -91,6 +92,32 @@ func TestSilenceIsFilledWithCommentsAndNothingElse(t *testing.T) { // case A33
 	})
 	if off.body != "data: [DONE]\n\n" {
 		t.Errorf("switched off: %q", off.body)
+	}
+}
+
+func TestASilentWorkerIsBridgedByComments(t *testing.T) { // case A33
+	b := start(t, one(t, "vllm", greeting), one(t, "vllm", greeting), func(s *setup) { s.config.SSEKeepAlive = 0.05 })
+	for _, w := range b.workers {
+		w.SetFaults(sim.Fault{Kind: sim.FaultDelay, For: sim.Duration(200 * time.Millisecond)})
+	}
+	a := b.chat(t, `,"stream":true`)
+	if got := add(chunks(t, a.body), 0); !strings.HasPrefix(a.body, ": ping\n\n: ping\n\n") || got.content != greeting {
+		t.Errorf("%q", a.body)
+	}
+	if a := b.chat(t, ``); a.status != 200 || a.header.Get("Content-Type") != "application/json" {
+		t.Errorf("a whole answer: %d %v", a.status, a.header)
+	}
+	// A comment is a byte: the client has its headers, and a failure can only be an event.
+	for _, w := range b.workers {
+		w.SetFaults(sim.Fault{Kind: sim.FaultStall, For: sim.Duration(200 * time.Millisecond)}, sim.Fault{Kind: sim.FaultError, Code: "UNAVAILABLE"})
+	}
+	before := len(b.workers[0].Requests()) + len(b.workers[1].Requests())
+	a = b.chat(t, `,"stream":true`)
+	if all := chunks(t, a.body); a.status != 200 || len(all) != 1 || all[0].Error == nil {
+		t.Errorf("%d %q", a.status, a.body)
+	}
+	if after := len(b.workers[0].Requests()) + len(b.workers[1].Requests()); after != before+1 {
+		t.Errorf("%d attempts", after-before)
 	}
 }
 
