@@ -27,6 +27,7 @@ type scenario struct {
 		MeanDecodeTokens  int     `json:"mean_remaining_decode_tokens"`
 		BlockSize         int     `json:"block_size"`
 		EstimateQueue     bool    `json:"estimate_queue"`
+		MaxWaiting        int     `json:"max_waiting_requests"`
 	} `json:"config"`
 	Workers int    `json:"workers"`
 	Steps   []step `json:"steps"`
@@ -135,7 +136,7 @@ func newStage(t *testing.T, sc *scenario) *stage {
 		c.MeanPrefillTokens = sc.Config.MeanPrefillTokens
 		c.PrefillThroughput = sc.Config.PrefillThroughput
 		c.MeanDecodeTokens = sc.Config.MeanDecodeTokens
-		c.EstimateQueue = sc.Config.EstimateQueue
+		c.EstimateQueue, c.MaxWaiting = sc.Config.EstimateQueue, sc.Config.MaxWaiting
 	})
 	s := &stage{scenario: sc, router: r, now: start, polled: map[int]time.Time{}, leases: map[string][]*Lease{}}
 	s.sequence++
