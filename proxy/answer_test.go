@@ -79,7 +79,7 @@ func TestAnAnswerIsTheSameHoweverItIsCut(t *testing.T) { // case A10
 					}
 				}
 				cost.ReasoningTokens, cutCost.ReasoningTokens = 0, 0
-				if got, want := fmt.Sprintf("%s", show(cut)), show(whole); got != want || cutCost != cost {
+				if got, want := show(cut), show(whole); got != want || cutCost != cost {
 					t.Fatalf("%q, %s, cut by %d:\n got %s %+v\nwant %s %+v", text, name, seed, got, cutCost, want, cost)
 				}
 			}
@@ -114,16 +114,21 @@ func TestChoicesThatNobodyAskedForAndWhatFollowsAnEndSayNothing(t *testing.T) {
 func TestATokenStopThatTheWorkerPassesByEndsTheAnswerHere(t *testing.T) {
 	tokens := demoTokens(t)
 	eos := tokens.EOS()[0]
-	a, err := newAnswer(&plan{tokens: tokens, n: 1, skipSpecial: true, stopTokens: []uint32{eos}}, 1, nil)
+	a, err := newAnswer(&plan{tokens: tokens, n: 1, skipSpecial: true, stopTokens: []uint32{eos}, stops: []string{"all that"}}, 1, nil)
 	if err != nil {
 		t.Fatal(err)
 	}
-	a.add(&engine.Delta{Tokens: append(tokens.Encode("all", false), eos)})
+	var said gathered
+	for _, p := range a.add(&engine.Delta{Tokens: append(tokens.Encode("is all", false), eos)}) {
+		said.add(&p)
+	}
 	if a.done() {
 		t.Error("the worker was not given time for its last word")
 	}
-	a.add(&engine.Delta{Tokens: tokens.Encode(" more", false)})
-	if !a.done() || !a.stopped() || a.last()[0].finish != "stop" {
-		t.Errorf("%+v", a.last())
+	for _, p := range a.add(&engine.Delta{Tokens: tokens.Encode(" more", false)}) {
+		said.add(&p)
+	}
+	if !a.done() || !a.stopped() || a.last()[0].finish != "stop" || string(said.content) != "is all" {
+		t.Errorf("%q %+v", said.content, a.last())
 	}
 }

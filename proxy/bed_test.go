@@ -261,9 +261,9 @@ func oneChunk(t *testing.T, data []byte) (c chunk) {
 
 // said is what the chunks of a choice add up to.
 type said struct {
-	content, reasoning string
-	finish             []string
-	roles              int
+	content string
+	finish  []string
+	roles   int
 }
 
 func add(all []chunk, index int) (s said) {

@@ -70,11 +70,12 @@ func (c *choice) add(parts []part, d *engine.Delta) []part {
 		parts = append(parts, part{kind: partRole, index: c.index})
 	}
 	first := len(parts)
-	if c.hidden && len(d.Tokens) > 0 && !d.Done {
-		c.ended, c.finish = true, "stop" // the worker does not stop at this token by itself
-	}
 	c.done = c.done || d.Done
 	c.text = c.text[:0]
+	if c.hidden && len(d.Tokens) > 0 && !d.Done { // the worker does not stop at this token by itself
+		c.ended, c.finish = true, "stop"
+		c.release()
+	}
 	for i, id := range d.Tokens {
 		if c.ended || c.hidden {
 			break
@@ -213,6 +214,11 @@ func (c *choice) conclude(d *engine.Delta) {
 	} else if d.MatchedToken != nil {
 		c.matched = openai.MatchedStop{Set: true, Token: *d.MatchedToken}
 	}
+	c.release()
+}
+
+// release lets go of what decoder and stops hold: nothing follows it.
+func (c *choice) release() {
 	c.raw = c.decoder.Flush(c.raw[:0])
 	c.pass(c.raw)
 	before := len(c.text)

@@ -10,8 +10,8 @@ type stops struct {
 	held  []byte
 }
 
-// add appends to dst what can be let go of, and returns the stop that the text has reached, if any; after that the
-// rest of the text is no longer of interest, and held is what the stop said.
+// add appends to dst what can be let go of, and returns the stop that the text has reached, if any; what follows the
+// stop is forgotten.
 func (s *stops) add(dst, text []byte) (out []byte, match string, found bool) {
 	if len(s.words) == 0 {
 		return append(dst, text...), "", false
@@ -28,7 +28,9 @@ func (s *stops) add(dst, text []byte) (out []byte, match string, found bool) {
 		}
 	}
 	if found {
-		return append(dst, s.held[:end-len(match)]...), match, true
+		dst = append(dst, s.held[:end-len(match)]...)
+		s.held = s.held[:0]
+		return dst, match, true
 	}
 	keep := s.undecided()
 	cut := len(s.held) - keep
