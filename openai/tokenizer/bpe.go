@@ -19,6 +19,7 @@ type bpe struct {
 	fallback [256]uint32 // byte_fallback: <0x00> … <0xFF>
 
 	index     *wordIndex
+	joints    *joints
 	bytePairs []uint32 // with bytes: the rank of every pair of them
 
 	unk          uint32
@@ -34,10 +35,13 @@ type bpe struct {
 // encode appends the word's tokens, from the cache if it was seen lately.
 func (m *bpe) encode(e *encoder, word string) {
 	if len(word) > cacheKeyLen {
-		m.merge(e, word)
+		m.encodeLong(e, word)
 		return
 	}
-	key := keyOf(word)
+	m.cached(e, keyOf(word), word, false)
+}
+
+func (m *bpe) cached(e *encoder, key wordKey, word string, part bool) {
 	hit := &e.words.slots[key.slot()]
 	if hit.key == key {
 		n := len(e.ids)
@@ -51,14 +55,14 @@ func (m *bpe) encode(e *encoder, word string) {
 		return
 	}
 	start := len(e.ids)
-	m.merge(e, word)
+	m.merge(e, word, part)
 	hit.put(key, e.ids[start:])
 }
 
-// merge appends the tokens of a word that is not in the cache.
-func (m *bpe) merge(e *encoder, word string) {
+// merge appends the tokens of a word, or a part of one, that is not in the cache.
+func (m *bpe) merge(e *encoder, word string, part bool) {
 	id := m.index.find(word)
-	if id != noID && m.index.isWhole(id) {
+	if id != noID && m.index.isWhole(id, part) {
 		e.ids = append(e.ids, id)
 		return
 	}
@@ -192,6 +196,7 @@ func (m *bpe) bindSymbols() {
 	m.index = newWordIndex(m)
 	if m.bytes {
 		m.bindPairs()
+		m.joints = newJoints(m)
 		return
 	}
 	for id := range m.vocab.spans {
@@ -200,6 +205,7 @@ func (m *bpe) bindSymbols() {
 			m.runes.set(r, uint32(id))
 		}
 	}
+	m.joints = newJoints(m)
 }
 
 func (m *bpe) bindPairs() {

@@ -15,9 +15,6 @@ func (m *modelSpec) newModel(bytes bool) (model, []stage, error) {
 		if err != nil {
 			return nil, nil, err
 		}
-		if c := newMarkCutter(b); c != nil {
-			extra = append(extra, c)
-		}
 		return b, extra, nil
 	case "Unigram":
 		u, err := m.newUnigram()

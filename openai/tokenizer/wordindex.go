@@ -64,8 +64,9 @@ func (x *wordIndex) find(word string) uint32 {
 	return noID
 }
 
-func (x *wordIndex) isWhole(id uint32) bool {
-	return x.all || x.whole[id/32].Load()>>(id%32)&1 != 0
+// isWhole tells whether a word, or a part of one, that is the token needs no merging.
+func (x *wordIndex) isWhole(id uint32, part bool) bool {
+	return x.all && !part || x.whole[id/32].Load()>>(id%32)&1 != 0
 }
 
 // learn notes that merging the word gives this one token.
