@@ -1,6 +1,9 @@
 package chattemplate
 
-import "fmt"
+import (
+	"fmt"
+	"strings"
+)
 
 // Error is a template's failure: a syntax error found by Compile or an exception raised by Render.
 // Type is the name of the Python exception that jinja2 raises in the same place.
@@ -27,15 +30,20 @@ const (
 	errContinue = signal("continue")
 )
 
+// raise makes the exception of a kind; every %s of format stands for one of args.
 func raise(kind, format string, args ...string) error {
 	if len(args) == 0 {
 		return &Error{Type: kind, Message: format}
 	}
-	vals := make([]interface{}, len(args))
-	for i, a := range args {
-		vals[i] = a
+	parts := strings.Split(format, "%s")
+	var b strings.Builder
+	for i, part := range parts {
+		b.WriteString(strings.ReplaceAll(part, "%%", "%"))
+		if i < len(args) && i+1 < len(parts) {
+			b.WriteString(args[i])
+		}
 	}
-	return &Error{Type: kind, Message: fmt.Sprintf(format, vals...)}
+	return &Error{Type: kind, Message: b.String()}
 }
 
 func typeError(format string, args ...string) error  { return raise("TypeError", format, args...) }

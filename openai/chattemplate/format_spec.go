@@ -69,71 +69,83 @@ type formatSpec struct {
 	verb      byte
 }
 
+// specReader takes a format specification apart from the left.
+type specReader struct {
+	r    *render
+	rest string
+}
+
+func (s *specReader) take(set string) byte {
+	if s.rest != "" && strings.IndexByte(set, s.rest[0]) >= 0 {
+		c := s.rest[0]
+		s.rest = s.rest[1:]
+		return c
+	}
+	return 0
+}
+
+func (s *specReader) number(absent int) (int, error) {
+	n := 0
+	for n < len(s.rest) && isDecimalDigit(s.rest[n]) {
+		n++
+	}
+	if n == 0 {
+		return absent, nil
+	}
+	v, err := strconv.Atoi(s.rest[:n])
+	if err != nil || v > math.MaxInt32 {
+		return 0, valueError("Too many decimal digits in format string")
+	}
+	s.rest = s.rest[n:]
+	return v, s.r.spendText(v)
+}
+
+// alignment reads fill and align, the fill being any character in front of an align.
+func (s *specReader) alignment(f *formatSpec) {
+	if _, n := utf8.DecodeRuneInString(s.rest); n > 0 && n < len(s.rest) && strings.IndexByte("<>=^", s.rest[n]) >= 0 {
+		f.fill, f.align, s.rest = s.rest[:n], s.rest[n], s.rest[n+1:]
+		return
+	}
+	f.align = s.take("<>=^")
+}
+
 func parseFormatSpec(r *render, spec string) (formatSpec, error) {
-	s := formatSpec{precision: -1}
-	_, n := utf8.DecodeRuneInString(spec)
-	if n > 0 && n < len(spec) && strings.IndexByte("<>=^", spec[n]) >= 0 {
-		s.fill, s.align, spec = spec[:n], spec[n], spec[n+1:]
-	} else if spec != "" && strings.IndexByte("<>=^", spec[0]) >= 0 {
-		s.align, spec = spec[0], spec[1:]
+	f := formatSpec{precision: -1}
+	s := &specReader{r, spec}
+	s.alignment(&f)
+	f.sign = s.take("+- ")
+	f.noNegZero = s.take("z") != 0
+	f.alternate = s.take("#") != 0
+	f.zeroPad = s.take("0") != 0
+	if f.zeroPad && f.align == 0 {
+		f.align = '='
 	}
-	take := func(set string) byte {
-		if spec != "" && strings.IndexByte(set, spec[0]) >= 0 {
-			c := spec[0]
-			spec = spec[1:]
-			return c
+	if f.fill == "" {
+		f.fill = " "
+		if f.zeroPad {
+			f.fill = "0"
 		}
-		return 0
-	}
-	number := func(absent int) (int, error) {
-		n := 0
-		for n < len(spec) && isDecimalDigit(spec[n]) {
-			n++
-		}
-		if n == 0 {
-			return absent, nil
-		}
-		v, err := strconv.Atoi(spec[:n])
-		if err != nil || v > math.MaxInt32 {
-			return 0, valueError("Too many decimal digits in format string")
-		}
-		spec = spec[n:]
-		return v, r.spendText(v)
-	}
-	s.sign = take("+- ")
-	s.noNegZero = take("z") != 0
-	s.alternate = take("#") != 0
-	if take("0") != 0 {
-		s.zeroPad = true
-		if s.fill == "" {
-			s.fill = "0"
-		}
-		if s.align == 0 {
-			s.align = '='
-		}
-	} else if s.fill == "" {
-		s.fill = " "
 	}
 	var err error
-	if s.width, err = number(0); err != nil {
-		return s, err
+	if f.width, err = s.number(0); err != nil {
+		return f, err
 	}
-	s.grouping = take(",_")
-	if take(".") != 0 {
-		if s.precision, err = number(-1); err != nil {
-			return s, err
+	f.grouping = s.take(",_")
+	if s.take(".") != 0 {
+		if f.precision, err = s.number(-1); err != nil {
+			return f, err
 		}
-		if s.precision < 0 {
-			return s, valueError("Format specifier missing precision")
+		if f.precision < 0 {
+			return f, valueError("Format specifier missing precision")
 		}
 	}
-	if len(spec) > 1 {
-		return s, valueError("Invalid format specifier")
+	if len(s.rest) > 1 {
+		return f, valueError("Invalid format specifier")
 	}
-	if spec != "" {
-		s.verb = spec[0]
+	if s.rest != "" {
+		f.verb = s.rest[0]
 	}
-	return s, nil
+	return f, nil
 }
 
 // formatValue is format(v, spec).

@@ -56,13 +56,12 @@ func (t token) describe() string {
 
 // lexer cuts a source, whose line ends are all "\n", into tokens.
 type lexer struct {
-	src          string
-	pos          int
-	line         int
-	atLineStart  bool // the piece read last ended a line
-	brackets     []byte
-	tokens       []token
-	pendingLines int // lines in whitespace that a "-" removed
+	src         string
+	pos         int
+	line        int
+	atLineStart bool // the piece read last ended a line
+	brackets    []byte
+	tokens      []token
 }
 
 func syntaxError(line int, format string, args ...string) error {
