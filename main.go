@@ -105,6 +105,9 @@ func serve(ctx context.Context, args []string) error {
 // gateway builds the house and keeps it open until ctx ends and it has drained.
 func gateway(ctx context.Context, s everything, args []string) error {
 	log := s.Proxy.Logger(os.Stderr)
+	if s.Routing.LoadMaxAgeSecs == 0 {
+		s.Routing.LoadMaxAgeSecs = 3 * s.Workers.LoadInterval
+	}
 	router, err := routing.New(s.Routing)
 	if err != nil {
 		return err

@@ -24,6 +24,7 @@ func (g *Gateway) chat(x *exchange, r *http.Request) error {
 		if err != nil {
 			return err
 		}
+		observeStage("ChatPreparation", x.start)
 		out, err := g.chatReply(x, r, req, p)
 		if err != nil {
 			return err
@@ -61,7 +62,8 @@ func (g *Gateway) relay(x *exchange, ctx context.Context, p *prompt, a *answer, 
 	if err != nil {
 		return err
 	}
-	defer func() { gen.close(a, err) }()
+	defer func() { g.close(gen, a, err) }()
+	defer observeStage("ChatResponseProcessing", time.Now())
 	x.worker = gen.lease.Target().ID
 	g.announce(gen, p, out)
 	for {

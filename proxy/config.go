@@ -45,6 +45,10 @@ type Config struct {
 	RetryJitterFactor      float64 `toml:"retry_jitter_factor" flag:"retry-jitter-factor"`
 	DisableRetries         bool    `toml:"disable_retries" flag:"disable-retries"`
 
+	// DecisionLog is a file that gets a line for every decision; "" writes none.
+	DecisionLog      string `toml:"decision_log" flag:"decision-log"`
+	DecisionLogBytes int64  `toml:"decision_log_bytes" flag:"decision-log-bytes"`
+
 	LogLevel string `toml:"log_level" flag:"log-level"`
 	LogJSON  bool   `toml:"log_json" flag:"log-json"`
 }
@@ -70,7 +74,7 @@ func DefaultConfig() Config {
 		MaxPayloadSize:   512 << 20, MaxConcurrentRequests: -1, QueueSize: 100, QueueTimeout: 60,
 		HeaderReadTimeout: 30, IdleTimeout: 90, BodyStallTimeout: 300, WriteTimeout: 60, SSEKeepAlive: 15, ShutdownGrace: 180,
 		RetryMaxRetries: 5, RetryInitialBackoff: 50, RetryMaxBackoff: 30000, RetryBackoffMultiplier: 1.5, RetryJitterFactor: 0.2,
-		LogLevel: "info",
+		DecisionLogBytes: 256 << 20, LogLevel: "info",
 	}
 }
 
@@ -99,6 +103,7 @@ func (c Config) Validate() error {
 		{c.RetryBackoffMultiplier >= 1 && c.RetryBackoffMultiplier <= 1000, "retry_backoff_multiplier", fmt.Sprintf("%v; use 1 to 1000", c.RetryBackoffMultiplier)},
 		{c.RetryJitterFactor >= 0 && c.RetryJitterFactor <= 1, "retry_jitter_factor", fmt.Sprintf("%v; use 0 to 1", c.RetryJitterFactor)},
 		{c.WorkerHeader == "" || isToken(c.WorkerHeader), "worker_header", fmt.Sprintf("%q is no header name", c.WorkerHeader)},
+		{c.DecisionLogBytes >= 1<<16, "decision_log_bytes", fmt.Sprintf("%d; use at least 65536", c.DecisionLogBytes)},
 		{isLevel(c.LogLevel), "log_level", fmt.Sprintf("%q; use debug, info, warn or error", c.LogLevel)},
 	}
 	for _, h := range c.RequestIDHeaders {

@@ -3,7 +3,6 @@ package proxy
 import (
 	"context"
 	"net/http"
-	"time"
 
 	"leeway/openai"
 	"leeway/routing"
@@ -55,7 +54,7 @@ func (g *Gateway) embedOne(ctx context.Context, id string, p *prompt, out *opena
 		}
 		e, err := g.pool.Embed(ctx, lease.Target().ID, p.tokens)
 		if err == nil {
-			lease.Finish(time.Now(), routing.Outcome{PromptTokens: e.PromptTokens})
+			g.end(lease, routing.Outcome{PromptTokens: e.PromptTokens})
 			out.Vectors = append(out.Vectors, e.Values)
 			if e.PromptTokens == 0 {
 				e.PromptTokens = len(p.tokens)
@@ -63,7 +62,7 @@ func (g *Gateway) embedOne(ctx context.Context, id string, p *prompt, out *opena
 			out.PromptTokens += e.PromptTokens
 			return nil
 		}
-		lease.Finish(time.Now(), routing.Outcome{Error: asFailure(err).Code})
+		g.end(lease, routing.Outcome{Error: asFailure(err).Code})
 		if ctx.Err() != nil || !elsewhere(err) || attempt >= g.config.attempts() {
 			return err
 		}

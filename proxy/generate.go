@@ -36,7 +36,7 @@ func (g *Gateway) generate(ctx context.Context, id string, p *prompt, out reply)
 		if err == nil {
 			return gen, nil
 		}
-		lease.Finish(time.Now(), routing.Outcome{Error: asFailure(err).Code})
+		g.end(lease, routing.Outcome{Error: asFailure(err).Code})
 		if ctx.Err() != nil || !elsewhere(err) || out.begun() {
 			return nil, err
 		}
@@ -83,6 +83,7 @@ func (g *Gateway) begin(ctx context.Context, p *prompt, lease *routing.Lease) (*
 	}
 	now := time.Now()
 	gen.ttft = now.Sub(gen.sent)
+	observeStage("RequestExecution", gen.sent)
 	lease.FirstToken(now)
 	return gen, nil
 }
@@ -153,14 +154,14 @@ func (gen *generation) settle() {
 }
 
 // close stops the worker if it is still at work, and releases the lease with what came of it.
-func (gen *generation) close(a *answer, err error) {
+func (g *Gateway) close(gen *generation, a *answer, err error) {
 	gen.stream.Close()
 	outcome := routing.Outcome{PromptTokens: a.prompt, CachedTokens: a.cached, CompletionTokens: a.cost().CompletionTokens}
 	if err != nil {
 		outcome.Error = asFailure(err).Code
 		countCut(err)
 	}
-	gen.lease.Finish(time.Now(), outcome)
+	g.end(gen.lease, outcome)
 }
 
 func sleep(ctx context.Context, d time.Duration) error {

@@ -32,6 +32,7 @@ var (
 	upstreamIncomplete = metrics.NewCounter(`leeway_answers_cut_total{reason="upstream_incomplete"}`)
 	clientsGone        = metrics.NewCounter(`leeway_answers_cut_total{reason="client_gone"}`)
 	configGeneration   = metrics.NewCounter("leeway_config_generation")
+	decisionsDropped   = metrics.NewCounter("leeway_decision_log_dropped_total")
 	reloadFailures     = metrics.NewCounter("leeway_config_reload_failures_total")
 	localStops         = metrics.NewCounter(`leeway_stops_matched_total`)
 )

@@ -28,6 +28,7 @@ type Gateway struct {
 	pool      *workers.Pool
 	admission *admission
 	log       zerolog.Logger
+	journal   *decisionLog
 	draining  atomic.Bool
 	lastLoads loadCache
 }
@@ -42,8 +43,12 @@ func New(c Config, m ModelConfig, router *routing.Router, pool *workers.Pool, lo
 	if err != nil {
 		return nil, err
 	}
+	journal, err := newDecisionLog(c, router, logger)
+	if err != nil {
+		return nil, err
+	}
 	return &Gateway{
-		config: c, models: models, router: router, pool: pool, log: logger,
+		config: c, models: models, router: router, pool: pool, log: logger, journal: journal,
 		admission: &admission{limit: c.concurrency(), queue: c.QueueSize, timeout: secs(c.QueueTimeout)},
 	}, nil
 }
@@ -75,11 +80,12 @@ func (g *Gateway) Serve(ctx context.Context, public, measures net.Listener) erro
 	requests, cut := context.WithCancelCause(context.Background())
 	defer cut(nil)
 	server := g.server(requests)
-	side := &http.Server{Handler: measuresHandler(), ReadHeaderTimeout: 10 * time.Second}
+	side := &http.Server{Handler: g.measuresHandler(), ReadHeaderTimeout: 10 * time.Second}
 	background, stop := context.WithCancel(context.WithoutCancel(ctx))
 	var all sync.WaitGroup
 	g.log.Info().Stringer("address", public.Addr()).Stringer("metrics", measures.Addr()).Msg("listening")
 	all.Go(func() { g.models.run(background) })
+	all.Go(func() { g.journal.run(background) })
 	failed := make(chan error, 2)
 	all.Go(func() { failed <- g.listenOn(server, public) })
 	all.Go(func() { failed <- side.Serve(measures) })
@@ -197,11 +203,12 @@ func notImplemented(*exchange, *http.Request) error {
 }
 
 // measuresHandler serves the metrics of all rooms.
-func measuresHandler() http.Handler {
+func (g *Gateway) measuresHandler() http.Handler {
 	mux := http.NewServeMux()
 	mux.HandleFunc("GET /metrics", func(w http.ResponseWriter, _ *http.Request) {
 		w.Header().Set("Content-Type", "text/plain; version=0.0.4; charset=utf-8")
 		metrics.WritePrometheus(w, true)
+		g.router.WriteMetrics(w, time.Now())
 	})
 	return mux
 }

@@ -19,7 +19,8 @@ type Config struct {
 	MeanPrefillTokens int     `toml:"least_load_mean_prefill_tokens" flag:"least-load-mean-prefill-tokens"`
 	MaxWaiting        int     `toml:"least_load_max_waiting_requests" flag:"least-load-max-waiting-requests"`
 	EstimateQueue     bool    `toml:"least_load_estimate_queue" flag:"least-load-estimate-queue"`
-	LoadMaxAgeSecs    float64 `toml:"load_max_age_secs" flag:"load-max-age-secs"`
+	// LoadMaxAgeSecs 0 means three poll intervals, which are 30 s where nobody says otherwise.
+	LoadMaxAgeSecs float64 `toml:"load_max_age_secs" flag:"load-max-age-secs"`
 
 	CacheMode         string  `toml:"least_load_cache_mode" flag:"least-load-cache-mode"`
 	CacheCost         string  `toml:"least_load_cache_cost" flag:"least-load-cache-cost"`
@@ -62,7 +63,6 @@ func DefaultConfig() Config {
 		KVPressureWeight:  0.15,
 		DefaultThroughput: 2000,
 		MeanPrefillTokens: 1024,
-		LoadMaxAgeSecs:    30,
 		CacheMode:         "off",
 		CacheCost:         "least_load",
 		PrefillThroughput: 8000,
@@ -93,7 +93,7 @@ func (c Config) Validate() error {
 		between("least_load_max_waiting_requests", float64(c.MaxWaiting), 0, 1e6),
 		between("least_load_cache_prefill_throughput", c.PrefillThroughput, 1e-3, 1e9),
 		between("least_load_mean_remaining_decode_tokens", float64(c.MeanDecodeTokens), 1, 1e7),
-		between("load_max_age_secs", c.LoadMaxAgeSecs, 0.01, 86400),
+		between("load_max_age_secs", c.LoadMaxAgeSecs, 0, 86400),
 		between("kv_event_max_age_secs", c.KVEventMaxAge, 0.1, 86400),
 		between("prefix_index_bytes", float64(c.IndexBytes), 1<<20, 1<<40),
 		between("balance_abs_threshold", float64(c.BalanceAbs), 0, 1e6),

@@ -1,6 +1,7 @@
 package routing
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"sync"
@@ -228,7 +229,7 @@ func (d *decision) end() {
 
 // look writes down what is known of each candidate at this moment.
 func (d *decision) look() {
-	now, maxAge := d.now.UnixNano(), seconds(d.router.cfg.LoadMaxAgeSecs)
+	now, maxAge := d.now.UnixNano(), seconds(cmp.Or(d.router.cfg.LoadMaxAgeSecs, 30))
 	d.candidates = make([]Candidate, len(d.seats))
 	for i := range d.seats {
 		s, x := d.seats[i], &d.candidates[i]

@@ -1,0 +1,69 @@
+package proxy
+
+import (
+	"bytes"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/rs/zerolog"
+
+	"leeway/routing"
+)
+
+func TestTheDecisionLogHoldsEveryDecisionAndItsOutcome(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "decisions.jsonl")
+	b := start(t, one(t, "vllm", "an answer"), func(s *setup) { s.config.DecisionLog = path })
+	for range 3 {
+		if status, _ := b.call(t, "POST", "/v1/chat/completions", `{"model":"demo","messages":[{"role":"user","content":"question"}]}`); status != 200 {
+			t.Fatalf("status %d", status)
+		}
+	}
+	var lines [][]byte
+	for end := time.Now().Add(5 * time.Second); len(lines) < 3 && time.Now().Before(end); time.Sleep(10 * time.Millisecond) {
+		text, _ := os.ReadFile(path)
+		lines = bytes.Split(bytes.TrimSpace(text), []byte("\n"))
+	}
+	for _, line := range lines {
+		record, err := routing.ParseRecord(line)
+		if err != nil || record.Receipt.Outcome == nil || record.Receipt.Outcome.PromptTokens == 0 {
+			t.Errorf("line %s: %v", line, err)
+		}
+	}
+}
+
+func TestADecisionLogThatCannotBeWrittenStopsTheStart(t *testing.T) {
+	c := DefaultConfig()
+	c.DecisionLog = "/nowhere/decisions.jsonl"
+	router, err := routing.New(routing.DefaultConfig())
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := newDecisionLog(c, router, zerolog.Nop()); err == nil || !strings.Contains(err.Error(), "decision_log") {
+		t.Errorf("got %v", err)
+	}
+}
+
+func TestTheDecisionLogStaysWithinItsBound(t *testing.T) {
+	c := DefaultConfig()
+	c.DecisionLog, c.DecisionLogBytes = filepath.Join(t.TempDir(), "decisions.jsonl"), 1<<16
+	router, err := routing.New(routing.DefaultConfig())
+	if err != nil {
+		t.Fatal(err)
+	}
+	d, err := newDecisionLog(c, router, zerolog.Nop())
+	if err != nil {
+		t.Fatal(err)
+	}
+	for range 1000 {
+		d.write(routing.Receipt{ID: "a", Model: strings.Repeat("m", 200)})
+	}
+	d.out.Flush()
+	for _, name := range []string{c.DecisionLog, c.DecisionLog + ".1"} {
+		if info, err := os.Stat(name); err != nil || info.Size() > 1<<17 {
+			t.Errorf("%s: %v, %v", name, info, err)
+		}
+	}
+}
