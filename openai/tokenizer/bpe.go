@@ -59,11 +59,18 @@ func (m *bpe) cached(e *encoder, key wordKey, word string, part bool) {
 	hit.put(key, e.ids[start:])
 }
 
+// cutFrom is the length from which words in scripts of wide characters are cut too: their parts come again more often.
+const cutFrom = 9
+
 // merge appends the tokens of a word, or a part of one, that is not in the cache.
 func (m *bpe) merge(e *encoder, word string, part bool) {
 	id := m.index.find(word)
 	if id != noID && m.index.isWhole(id, part) {
 		e.ids = append(e.ids, id)
+		return
+	}
+	if !part && m.joints != nil && len(word) > cutFrom && word[len(word)-1] >= utf8.RuneSelf {
+		m.encodeLong(e, word)
 		return
 	}
 	start := len(e.ids)

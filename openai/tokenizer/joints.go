@@ -7,8 +7,11 @@ import "unicode/utf8"
 // the cache. It is a filter that may say yes too often, never too seldom.
 type joints struct {
 	bits    []uint64
-	unknown bool // characters without a token, which may be fused or held back, are joined to all others
-	longest int  // the length of the longest token
+	tails   partSet // ends of characters, where a token begins inside one
+	heads   partSet // beginnings of characters, where a token ends inside one
+	bytes   bool    // tokens may begin and end inside a character
+	unknown bool    // characters without a token, which may be fused or held back, are joined to all others
+	longest int     // the length of the longest token
 }
 
 const jointBits = 21
@@ -18,7 +21,7 @@ func newJoints(m *bpe) *joints {
 	if m.affixed || m.mergesFallback() {
 		return nil
 	}
-	j := &joints{bits: make([]uint64, 1<<jointBits/64)}
+	j := &joints{bits: make([]uint64, 1<<jointBits/64), bytes: m.bytes}
 	if m.bytes {
 		for _, id := range m.byteIDs {
 			if id == noID {
@@ -57,8 +60,15 @@ func (j *joints) addToken(text []byte) {
 		for right < len(text) && right < at+4 && !utf8.RuneStart(text[right]) {
 			right++
 		}
-		h := jointHash(pack(view(text[left:at])), pack(view(text[at:right])))
+		tail, head := pack(view(text[left:at])), pack(view(text[at:right]))
+		h := jointHash(tail, head)
 		j.bits[h>>6] |= 1 << (h & 63)
+		if !utf8.Valid(text[left:at]) {
+			j.tails.add(tail)
+		}
+		if !utf8.Valid(text[at:right]) {
+			j.heads.add(head)
+		}
 	}
 }
 
@@ -76,19 +86,48 @@ func jointHash(left, right uint64) uint64 {
 
 // joined tells whether a token may hold the end of the character a and the beginning of the character b.
 func (j *joints) joined(a, b string) bool {
-	left := pack(a)
+	left, right := pack(a), pack(b)
+	if j.has(left, right) {
+		return true
+	}
+	if !j.bytes {
+		return false
+	}
 	for n := len(a); n > 0; n-- {
 		tail := left & (1<<(8*n) - 1)
-		head := uint64(0)
-		for i := range len(b) {
-			head = head<<8 | uint64(b[i])
-			h := jointHash(tail, head)
-			if j.bits[h>>6]>>(h&63)&1 != 0 {
+		if n < len(a) && !j.tails.has(tail) {
+			continue
+		}
+		for head := right; head > 0; head >>= 8 {
+			if (head == right || j.heads.has(head)) && j.has(tail, head) {
 				return true
 			}
 		}
 	}
 	return false
+}
+
+// partSet is a filter of parts of characters that tokens begin or end with.
+type partSet [1 << 10]uint64
+
+func (p *partSet) at(part uint64) (word *uint64, bit uint64) {
+	h := part * 0x9e3779b97f4a7c15 >> (64 - 16)
+	return &p[h>>6], 1 << (h & 63)
+}
+
+func (p *partSet) has(part uint64) bool {
+	word, bit := p.at(part)
+	return *word&bit != 0
+}
+
+func (p *partSet) add(part uint64) {
+	word, bit := p.at(part)
+	*word |= bit
+}
+
+func (j *joints) has(left, right uint64) bool {
+	h := jointHash(left, right)
+	return j.bits[h>>6]>>(h&63)&1 != 0
 }
 
 // mergesFallback tells whether a byte token takes part in a merge.
@@ -139,6 +178,14 @@ func (m *bpe) encodeLong(e *encoder, word string) {
 
 // encodePart appends the tokens of a part of a word, which unlike a word is never a token just because it is one.
 func (m *bpe) encodePart(e *encoder, part string) {
+	if !m.bytes && len(part) <= 4 {
+		if r, size := runeAt(part, 0); size == len(part) {
+			if id := m.runes.id(r); id != noID {
+				e.ids = append(e.ids, id)
+				return
+			}
+		}
+	}
 	if len(part) > cacheKeyLen {
 		m.merge(e, part, true)
 		return
