@@ -70,6 +70,14 @@ func one(t *testing.T, dialect, text string) func(*setup) {
 // start brings the bed up and waits until it is ready.
 func start(t *testing.T, changes ...func(*setup)) *bed {
 	t.Helper()
+	b := launch(t, changes...)
+	b.awaitReady(t)
+	return b
+}
+
+// launch brings the bed up.
+func launch(t *testing.T, changes ...func(*setup)) *bed {
+	t.Helper()
 	s := setup{config: DefaultConfig(), models: DefaultModelConfig(), routing: routing.DefaultConfig(), workers: workers.DefaultConfig()}
 	s.config.Host, s.config.PrometheusHost, s.config.Port, s.config.PrometheusPort = "127.0.0.1", "127.0.0.1", 0, 0
 	s.config.ShutdownGrace, s.config.RetryInitialBackoff = 0.2, 1
@@ -103,7 +111,6 @@ func start(t *testing.T, changes ...func(*setup)) *bed {
 	}
 	b.url = cmp.Or(s.scheme, "http") + "://" + public.Addr().String()
 	b.run(t, public, measures)
-	b.awaitReady(t)
 	return b
 }
 

@@ -30,8 +30,9 @@ type library struct {
 	log    zerolog.Logger
 	given  *language // from the configured path; nil: every model's comes from its workers
 
-	mu     sync.RWMutex // guards what follows
-	models map[string]*model
+	mu      sync.RWMutex // guards what follows
+	models  map[string]*model
+	unheard bool // there is a worker that has not said yet what it serves
 }
 
 // model is one served name. It is replaced, never edited.
@@ -115,9 +116,11 @@ func (l *language) encode(text string) []uint32 {
 // find returns a model that requests can be made of.
 func (l *library) find(name string) (*model, error) {
 	l.mu.RLock()
-	m := l.models[name]
+	m, unheard := l.models[name], l.unheard
 	l.mu.RUnlock()
 	switch {
+	case m == nil && unheard:
+		return nil, fmt.Errorf("%w: %q, as far as is known", routing.ErrNoHealthy, clip(name, 200))
 	case m == nil:
 		return nil, unknownModel(name)
 	case m.problem != nil && m.ready == 0:
@@ -190,9 +193,10 @@ func (l *library) run(ctx context.Context) {
 
 // survey takes in what the workers serve at present.
 func (l *library) survey() {
-	seen := map[string]*model{}
+	seen, unheard := map[string]*model{}, false
 	for _, w := range l.pool.Workers() {
 		if w.Model == "" {
+			unheard = true
 			continue
 		}
 		m := seen[w.Model]
@@ -219,7 +223,7 @@ func (l *library) survey() {
 			m.problem = errNoTokenizer
 		}
 	}
-	l.models = seen
+	l.models, l.unheard = seen, unheard
 }
 
 // smaller is the lesser of two limits of which 0 is none.

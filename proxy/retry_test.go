@@ -2,6 +2,7 @@ package proxy
 
 import (
 	"io"
+	"net"
 	"net/http"
 	"strings"
 	"testing"
@@ -197,4 +198,39 @@ func TestAModelWithoutAUsableWorkerIs503AndComesBack(t *testing.T) { // cases E4
 		t.Fatal(err)
 	}
 	eventually(t, "back", func() bool { return b.chat(t, ``).status == 200 })
+}
+
+func TestAWorkerThatIsDownAtTheStartJoinsLater(t *testing.T) { // cases E7, E8
+	late, err := sim.New(sim.Options{Dialect: "vllm", Port: freePort(t), Speed: 10})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { late.Close() })
+	b := launch(t, func(s *setup) { s.workers.URLs, s.workers.HealthInterval = []string{late.URL()}, 0.1 })
+	if a := b.chat(t, ``); a.status != 503 || errorOf(t, a.body).Code != "no_available_workers" {
+		t.Errorf("before: %d %s", a.status, a.body)
+	}
+	if status, _ := b.call(t, "GET", "/readiness", ""); status != 503 {
+		t.Errorf("readiness: %d", status)
+	}
+	if err := late.Start(); err != nil {
+		t.Fatal(err)
+	}
+	b.awaitReady(t)
+	if a := b.chat(t, ``); a.status != 200 {
+		t.Errorf("after: %d %s", a.status, a.body)
+	}
+	if a := b.complete(t, `{"model":"another","prompt":"x"}`); a.status != 404 {
+		t.Errorf("another model: %d %s", a.status, a.body)
+	}
+}
+
+func freePort(t *testing.T) int {
+	t.Helper()
+	l, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer l.Close()
+	return l.Addr().(*net.TCPAddr).Port
 }
