@@ -218,6 +218,9 @@ func TestHealthSaysWhatSMGSays(t *testing.T) {
 	if a := ask(t, g.Handler(), "GET", "/readiness", ""); a.status != 503 || a.body != `{"status":"not ready","reason":"insufficient healthy workers"}` {
 		t.Errorf("%d %q", a.status, a.body)
 	}
+	if a := ask(t, g.Handler(), "HEAD", "/health", ""); a.status != 200 || a.body != "" {
+		t.Errorf("HEAD: %d %q", a.status, a.body)
+	}
 	g.draining.Store(true)
 	if a := ask(t, g.Handler(), "GET", "/readiness", ""); a.status != 503 || a.body != `{"status":"not ready","reason":"draining"}` {
 		t.Errorf("%d %q", a.status, a.body)

@@ -154,7 +154,10 @@ func (g *Gateway) Handler() http.Handler {
 	r.Use(g.cors, g.observe)
 	r.NotFound(handler(notFound).ServeHTTP)
 	r.MethodNotAllowed(handler(notAllowed(r)).ServeHTTP)
-	get := func(path string, h handler) { r.Method(http.MethodGet, path, h) }
+	get := func(path string, h handler) {
+		r.Method(http.MethodGet, path, h)
+		r.Method(http.MethodHead, path, h)
+	}
 	get("/liveness", g.liveness)
 	get("/health", g.liveness)
 	get("/readiness", g.readiness)

@@ -1,0 +1,113 @@
+package proxy
+
+import (
+	"bytes"
+	"net/http"
+	"time"
+
+	"github.com/rs/zerolog"
+)
+
+// exchange is one request's response on its way out: what was said of it so far, for the log and the metrics.
+// It is the ResponseWriter of every handler.
+type exchange struct {
+	http.ResponseWriter
+	control *http.ResponseController
+	id      string // the request id as the client sees it
+	log     zerolog.Logger
+	start   time.Time
+	status  int     // 0: nothing sent
+	code    string  // the error's code, "" for success
+	worker  string  // that answers; "" if none does
+	stream  *events // nil: the response is one body
+}
+
+// begin makes the response a stream of events. Nothing is sent yet.
+func (x *exchange) begin(r *http.Request, c Config) (*events, error) {
+	e, err := newEvents(x, r, c)
+	x.stream = e
+	return e, err
+}
+
+// answerID names the answer: as the client wants, or by an id of our own. It is never what the worker knows it by.
+func (x *exchange) answerID(prefix, wanted string) string {
+	if wanted != "" {
+		return wanted
+	}
+	return newID(prefix)
+}
+
+// close stops what may still write to the response besides its handler.
+func (x *exchange) close() {
+	if x.stream != nil {
+		x.stream.close()
+	}
+}
+
+func (x *exchange) WriteHeader(status int) {
+	if x.status == 0 && status >= 200 {
+		x.status = status
+	}
+	x.ResponseWriter.WriteHeader(status)
+}
+
+func (x *exchange) Write(p []byte) (int, error) {
+	if x.status == 0 {
+		x.status = http.StatusOK
+	}
+	return x.ResponseWriter.Write(p)
+}
+
+// FlushError sends the headers if they are still here.
+func (x *exchange) FlushError() error {
+	if x.status == 0 {
+		x.status = http.StatusOK
+	}
+	return x.control.Flush()
+}
+
+// Unwrap lets a ResponseController reach the connection.
+func (x *exchange) Unwrap() http.ResponseWriter { return x.ResponseWriter }
+
+// fail answers with the error: as a response, as the last event of a stream that has begun, or, where the client is
+// gone, not at all.
+func (x *exchange) fail(err error) {
+	f := asFailure(err)
+	x.code = f.Code
+	switch {
+	case f.Status == statusClientGone:
+		x.log.Debug().Str("code", f.Code).Msg("client gone")
+	case f.Status >= 500:
+		x.log.Warn().Err(err).Int("status", f.Status).Str("code", f.Code).Msg("request failed")
+	}
+	if x.stream != nil && x.stream.abandon(f) {
+		return
+	}
+	switch {
+	case x.status != 0:
+	case f.Status == statusClientGone:
+		x.status = statusClientGone
+	default:
+		f.write(x)
+	}
+}
+
+// handler is a step that may end in an error; exchange.fail is where it becomes a response.
+type handler func(x *exchange, r *http.Request) error
+
+func (h handler) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+	x := w.(*exchange)
+	if err := h(x, r); err != nil {
+		x.fail(err)
+	}
+}
+
+// readBody reads the whole body, which also lets net/http watch for the client's leaving.
+func readBody(r *http.Request) ([]byte, error) {
+	var buf bytes.Buffer
+	if 0 < r.ContentLength && r.ContentLength <= smallBody {
+		buf.Grow(int(r.ContentLength) + bytes.MinRead)
+	}
+	_, err := buf.ReadFrom(r.Body)
+	return buf.Bytes(), err
+}
