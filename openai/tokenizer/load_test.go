@@ -184,7 +184,7 @@ func TestLargeVocabulariesLoadFastAndSmall(t *testing.T) {
 		}
 		size := tok.VocabSize()
 		tok = nil
-		heap := heapOf(func() any { tok, _ := Load(oneFile(data)); return tok })
+		heap := heapOf(func() *Tokenizer { tok, _ := Load(oneFile(data)); return tok })
 		t.Logf("%s: %d tokens in %v, %.1f MB", name, size, low, float64(heap)/1e6)
 		if heap > 25<<20 {
 			t.Errorf("%s keeps %d bytes", name, heap)
@@ -193,7 +193,7 @@ func TestLargeVocabulariesLoadFastAndSmall(t *testing.T) {
 }
 
 // heapOf returns how much of the heap what make returns holds.
-func heapOf(make func() any) uint64 {
+func heapOf(make func() *Tokenizer) uint64 {
 	var before, after runtime.MemStats
 	runtime.GC()
 	runtime.GC()

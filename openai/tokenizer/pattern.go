@@ -22,7 +22,8 @@ type item struct {
 	min, max  int // of the run; max < 0: no limit
 	backtrack bool
 
-	choice []fixed // tried in order; min 0 makes it optional
+	choice []fixed  // tried in order; min 0 makes it optional
+	open   *runeSet // what a choice can begin with
 	ahead  *runeSet
 	custom func(s string, i int) int // the end of the match, -1 if there is none
 	from   ranges                    // what custom can begin with
@@ -115,9 +116,13 @@ func (a alternative) choose(s string, i int) int {
 
 // first matches a choice that nothing follows.
 func (it *item) first(s string, i int) int {
-	for _, f := range it.choice {
-		if end := f.match(s, i); end >= 0 {
-			return end
+	if i < len(s) {
+		if r, _ := runeAt(s, i); it.open.has(r) {
+			for _, f := range it.choice {
+				if end := f.match(s, i); end >= 0 {
+					return end
+				}
+			}
 		}
 	}
 	if it.min == 0 {
@@ -144,6 +149,10 @@ func (f fixed) match(s string, i int) int {
 func (p *pattern) compile() {
 	for k, a := range p.alts {
 		for j := range a {
+			if a[j].choice != nil {
+				open, _ := a[j : j+1].begin()
+				a[j].open = newRuneSet(open)
+			}
 			a[j].backtrack = a[j].set != nil && a[j].min != a[j].max && a[j+1:].wants(a[j].set.source)
 		}
 		begin, _ := a.begin()

@@ -142,27 +142,31 @@ func reverse(ids []uint32) {
 	}
 }
 
-// byteTrie maps texts to ids by their bytes; edges lie in one hash table keyed by node and byte.
+// byteTrie maps texts to ids by their bytes; its edges lie in one open-addressed table, keyed by node and byte.
 type byteTrie struct {
 	ids   []uint32
-	edges map[uint64]int32
-	roots [256]int32
+	keys  []uint64 // node and byte, plus one; 0 is free
+	nodes []int32
+	used  int
 }
 
 func newByteTrie() *byteTrie {
-	t := &byteTrie{ids: []uint32{noID}, edges: map[uint64]int32{}}
-	for i := range t.roots {
-		t.roots[i] = -1
+	return &byteTrie{ids: []uint32{noID}, keys: make([]uint64, 1<<10), nodes: make([]int32, 1<<10)}
+}
+
+// slot returns the place of an edge, or where it belongs.
+func (t *byteTrie) slot(key uint64) int {
+	mask := len(t.keys) - 1
+	i := int(key*0x9e3779b97f4a7c15>>32) & mask
+	for t.keys[i] != 0 && t.keys[i] != key {
+		i = (i + 1) & mask
 	}
-	return t
+	return i
 }
 
 func (t *byteTrie) step(at int32, c byte) int32 {
-	if at == 0 {
-		return t.roots[c]
-	}
-	if child, ok := t.edges[uint64(at)<<8|uint64(c)]; ok {
-		return child
+	if i := t.slot(uint64(at)<<8 + uint64(c) + 1); t.keys[i] != 0 {
+		return t.nodes[i]
 	}
 	return -1
 }
@@ -170,17 +174,28 @@ func (t *byteTrie) step(at int32, c byte) int32 {
 func (t *byteTrie) insert(text []byte, id uint32) {
 	at := int32(0)
 	for _, c := range text {
-		child := t.step(at, c)
-		if child < 0 {
-			child = int32(len(t.ids))
+		key := uint64(at)<<8 + uint64(c) + 1
+		i := t.slot(key)
+		if t.keys[i] == 0 {
+			t.keys[i], t.nodes[i] = key, int32(len(t.ids))
 			t.ids = append(t.ids, noID)
-			if at == 0 {
-				t.roots[c] = child
-			} else {
-				t.edges[uint64(at)<<8|uint64(c)] = child
-			}
+			t.used++
 		}
-		at = child
+		at = t.nodes[i]
+		if t.used*2 > len(t.keys) {
+			t.grow()
+		}
 	}
 	t.ids[at] = id
+}
+
+func (t *byteTrie) grow() {
+	keys, nodes := t.keys, t.nodes
+	t.keys, t.nodes = make([]uint64, 2*len(keys)), make([]int32, 2*len(keys))
+	for i, key := range keys {
+		if key != 0 {
+			at := t.slot(key)
+			t.keys[at], t.nodes[at] = key, nodes[i]
+		}
+	}
 }
