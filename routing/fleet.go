@@ -9,7 +9,8 @@ import (
 
 // Publish replaces the fleet. A target that stays, by ID and Epoch, keeps its sample and its accounts. A worker that
 // leaves, or comes back as another, loses everything that was known of its cache; one that turns unhealthy, too, and
-// gets it back only from a new subscription. One goroutine publishes.
+// gets it back only from a new subscription. One that is only out of contact claims nothing until a new subscription
+// shows that nothing was missed. One goroutine publishes.
 func (r *Router) Publish(targets []Target) {
 	old := r.fleet.Load()
 	next := &fleet{models: map[string]*pool{}, byID: make(map[string]*seat, len(targets))}
@@ -34,13 +35,22 @@ func (r *Router) Publish(targets []Target) {
 		case ok:
 			s.station = before.station
 			if before.target.Healthy && !t.Healthy {
-				s.source.Feed.Drop(prefix.Unhealthy)
+				unwell(s.source.Feed, t.Lost)
 			}
 		}
 		next.byID[t.ID] = s
 		next.add(s)
 	}
 	r.fleet.Store(next)
+}
+
+// unwell withdraws a worker's claims: until the next stream proves them, or for good.
+func unwell(feed *prefix.Feed, lost bool) {
+	if lost {
+		feed.Disconnected()
+		return
+	}
+	feed.Drop(prefix.Unhealthy)
 }
 
 // add gives a seat its place among the workers of its model.

@@ -15,7 +15,10 @@ type Target struct {
 	// Ranks is how many ranks answer behind the address. More than one and Rank -1: it cannot claim a cache.
 	Ranks   int
 	Healthy bool
-	GRPC    bool
+	// Lost says that the target is not healthy because it is out of contact, and for no other reason: its cache may be
+	// as it was.
+	Lost bool
+	GRPC bool
 	// Split says that the worker does prefill or decode only.
 	Split bool
 	// Connection names how the worker is reached, for the pool and the proxy; routing does not read it.

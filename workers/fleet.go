@@ -77,7 +77,7 @@ func (w *worker) targets() []routing.Target {
 	}
 	t := routing.Target{
 		ID: w.spec.URL, Worker: w.spec.URL, Model: model, Epoch: w.epoch, Rank: -1, Ranks: max(w.info.Ranks, 1),
-		Healthy: w.state == Ready, GRPC: true, Split: w.split(),
+		Healthy: w.state == Ready, Lost: w.lost, GRPC: true, Split: w.split(),
 	}
 	if !w.pool.cfg.DPAware || t.Ranks == 1 {
 		return []routing.Target{t}

@@ -11,6 +11,7 @@ import (
 	"github.com/rs/zerolog"
 	"google.golang.org/grpc"
 
+	"leeway/routing/prefix"
 	"leeway/workers/engine"
 	"leeway/workers/wire"
 )
@@ -38,6 +39,7 @@ type worker struct {
 	info    engine.Info
 	booted  time.Time // when the process started, as far as it says
 	problem string    // why it is not ready
+	lost    bool      // and that it did not answer is all that is known
 	contact time.Time // the last sign of life
 	pushed  map[int32]pushedLoad
 	active  int           // requests that are running on it
@@ -127,6 +129,7 @@ func (w *worker) join(ctx context.Context) bool {
 			}
 		} else {
 			passed = 0
+			w.refused(err)
 			w.report(err)
 		}
 		if !sleep(ctx, min(wait, longest)) {
@@ -153,8 +156,31 @@ func (w *worker) introduce(ctx context.Context) error {
 	w.mu.Lock()
 	w.dialect, w.client = dialect, client
 	w.mu.Unlock()
-	w.learn(info, sent)
+	w.reacquaint(info, sent)
 	return nil
+}
+
+// reacquaint learns what a worker that is not ready says of itself. One that was ready before keeps what is known of
+// its cache if its process is the same; that a process gives no start time proves nothing after so long a silence.
+func (w *worker) reacquaint(info engine.Info, asked time.Time) {
+	restarted := w.learn(info, asked)
+	w.mu.Lock()
+	returns, unproved := w.state == NotReady, w.booted.IsZero()
+	w.mu.Unlock()
+	switch {
+	case returns && restarted:
+		w.gauges.resynced("publisher_restart")
+		w.pool.router.Feed(w.spec.URL).Drop(prefix.Restart)
+	case returns && unproved:
+		w.pool.router.Feed(w.spec.URL).Drop(prefix.Reconnect)
+	}
+}
+
+// refused notes that a worker has answered that it is not well, and not only failed to answer.
+func (w *worker) refused(err error) {
+	if w.currentState() == NotReady && isUnwell(err) {
+		w.pool.router.Feed(w.spec.URL).Drop(prefix.Unhealthy)
+	}
 }
 
 // hint is the dialect to try first: what it spoke before, what was asked of it, what all are said to speak.
@@ -199,7 +225,12 @@ func (w *worker) becomeReady() {
 
 // lose takes the worker out of selection.
 func (w *worker) lose(err error) {
-	w.pool.publish(func() { w.enter(NotReady, err.Error()) })
+	w.pool.publish(func() {
+		w.enter(NotReady, err.Error())
+		w.mu.Lock()
+		w.lost = !isUnwell(err)
+		w.mu.Unlock()
+	})
 	w.gauges.healthy(false)
 	w.log.Warn().Err(err).Msg("worker lost")
 }
@@ -208,6 +239,7 @@ func (w *worker) lose(err error) {
 func (w *worker) enter(s State, problem string) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
+	w.lost = false
 	if s != Ready {
 		clear(w.pushed)
 	}

@@ -1,0 +1,33 @@
+package routing
+
+import (
+	"testing"
+
+	"leeway/routing/prefix"
+)
+
+// row 2a, case H3: a worker that says it is unwell loses its cache; of one that cannot be reached nothing is known.
+func TestAWorkerOutOfContactIsSuspendedAndAnUnhealthyOneForgotten(t *testing.T) {
+	for lost, want := range map[bool]int32{true: 160, false: 0} {
+		r := newRouter(t, 2, func(c *Config) { c.CacheMode = "enforce" })
+		feed := r.Feed("w0")
+		feed.Apply(start, stored(1, 0, prompt(160), 16))
+		fleet := fleetOf(2)
+		fleet[0].Healthy, fleet[0].Lost = false, lost
+		r.Publish(fleet)
+		r.Publish(fleetOf(2))
+		claim := func() Candidate {
+			receipt := pick(t, r, start, eligible(161)).Receipt()
+			x, _ := receipt.Candidate("w0")
+			return x
+		}
+		if got := claim(); got.Cached != 0 || got.Certificate == prefix.Certified {
+			t.Errorf("lost %t: %s for %d tokens before a new stream", lost, got.Certificate, got.Cached)
+		}
+		feed.Subscribed()
+		feed.Apply(start, stored(2, 1<<20, []uint32{1 << 20, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15, 16}, 16))
+		if got := claim(); got.Cached != want || got.Certificate != prefix.Certified {
+			t.Errorf("lost %t: %s for %d tokens after the next batch, want %d", lost, got.Certificate, got.Cached, want)
+		}
+	}
+}
