@@ -161,6 +161,7 @@ func (g *Gateway) Handler() http.Handler {
 	get("/liveness", g.liveness)
 	get("/health", g.liveness)
 	get("/readiness", g.readiness)
+	get("/openapi.json", g.openAPI)
 	get("/v1/models", g.listModels)
 	get("/v1/models/*", g.showModel)
 	get("/loads", g.loads)
