@@ -10,7 +10,8 @@
 // engine if that can be helped; short words are remembered with their ids, a cache line each; a pair of tokens finds its
 // merge with one probe; and long words are merged by a heap, in n log n.
 //
-// Truncation and padding that a tokenizer.json may ask for are not applied: engines do not apply them either.
+// Where versions of the library differ, 0.22 counts: an added token that is looked for in normalized text decodes to what
+// it says, and is left out as special; from 0.23 on it decodes to its normalized form. Truncation and padding that a tokenizer.json may ask for are not applied: engines do not apply them either.
 package tokenizer
 
 //go:generate python3 testdata/oracle/tables.py unicode_tables.go
