@@ -2,6 +2,7 @@ package chattemplate
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 
 	"leeway/openai"
@@ -209,6 +210,12 @@ func (c *conversation) vars(messages []Value, addGenerationPrompt bool, special 
 	tools, err := c.tools()
 	if err != nil {
 		return nil, err
+	}
+	if list, ok := tools.(*List); ok && slices.Contains(c.tpl.Template.names, toolsTypeScript) {
+		tools = sortDeep(list)
+		if s, err := typeScriptTools(tools.(*List).items); err == nil {
+			vars.Set(toolsTypeScript, Str(s))
+		}
 	}
 	vars.Set("tools", tools)
 	vars.Set("documents", None{})
