@@ -3,6 +3,7 @@ package proxy
 import (
 	"encoding/json"
 	"fmt"
+	"math"
 	"net/http"
 	"slices"
 	"time"
@@ -119,7 +120,7 @@ func (m *model) sampling(s *openai.Sampling, n int) engine.Sampling {
 		out.MinTokens = *s.MinTokens
 	}
 	if s.SamplingSeed != nil {
-		seed := int64(*s.SamplingSeed)
+		seed := int64(*s.SamplingSeed & math.MaxInt64) // any number is as good a seed
 		out.Seed = &seed
 	}
 	return out
