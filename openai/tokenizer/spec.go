@@ -20,7 +20,6 @@ type modelSpec struct {
 	vocab  *vocab
 	merges mergeTable
 	scores []float64 // Unigram
-	pieces int       // Unigram: how many there are
 
 	unkToken     string
 	unkID        int // Unigram; -1 for none
