@@ -141,10 +141,7 @@ func (o *native) finish(last []part, a *answer) error {
 		for i := range last {
 			o.buf = o.appendEvent(o.buf, a, last[i].index, last[i].finish, last[i].matched)
 		}
-		if err := o.events.write(o.buf); err != nil {
-			return err
-		}
-		return o.events.finish()
+		return o.events.finish(o.buf)
 	}
 	var all []json.RawMessage
 	for i := range last {

@@ -73,10 +73,7 @@ func (f *frames) finish(last []part, a *answer) error {
 		f.buf = f.format.AppendUsage(f.buf, a.usage())
 		f.buf = append(f.buf, "\n\n"...)
 	}
-	if err := f.events.write(f.buf); err != nil {
-		return err
-	}
-	return f.events.finish()
+	return f.events.finish(f.buf)
 }
 
 // gathered is one choice as it comes together.

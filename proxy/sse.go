@@ -76,9 +76,9 @@ func (e *events) write(frames []byte) error {
 	return e.broken(e.w.FlushError())
 }
 
-// finish sends the terminator: once, last.
-func (e *events) finish() error {
-	err := e.write([]byte(doneFrame))
+// finish sends the last frames and the terminator, which comes once and last, in one piece.
+func (e *events) finish(frames []byte) error {
+	err := e.write(append(frames, doneFrame...))
 	e.mu.Lock()
 	defer e.mu.Unlock()
 	e.ended = true
@@ -98,7 +98,7 @@ func (e *events) abandon(why failure) bool {
 		m := &sse.Message{}
 		m.AppendData(string(why.event().AppendJSON(nil)))
 		e.send(m)
-		e.finish()
+		e.finish(nil)
 	}
 	return begun
 }

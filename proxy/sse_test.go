@@ -29,7 +29,7 @@ func streamed(t *testing.T, change func(*Config), run func(x *exchange, e *event
 func TestEventStreamHasItsHeadersOnceAndNoOthers(t *testing.T) { // case F4
 	a := streamed(t, nil, func(_ *exchange, e *events) error {
 		e.write([]byte("data: {}\n\n"))
-		return e.finish()
+		return e.finish(nil)
 	})
 	if got := a.header.Get("Content-Type"); got != "text/event-stream; charset=utf-8" {
 		t.Errorf("content type %q", got)
@@ -80,7 +80,7 @@ func TestSilenceIsFilledWithCommentsAndNothingElse(t *testing.T) { // case A33
 			t.Error("no comment in three intervals")
 		}
 		e.write([]byte("data: {}\n\n"))
-		return e.finish()
+		return e.finish(nil)
 	})
 	body, found := strings.CutPrefix(a.body, ": ping\n\n")
 	if !found || strings.ReplaceAll(body, ": ping\n\n", "") != "data: {}\n\ndata: [DONE]\n\n" {
@@ -88,7 +88,7 @@ func TestSilenceIsFilledWithCommentsAndNothingElse(t *testing.T) { // case A33
 	}
 	off := streamed(t, func(c *Config) { c.SSEKeepAlive = 0 }, func(_ *exchange, e *events) error {
 		time.Sleep(30 * time.Millisecond)
-		return e.finish()
+		return e.finish(nil)
 	})
 	if off.body != "data: [DONE]\n\n" {
 		t.Errorf("switched off: %q", off.body)
@@ -135,7 +135,7 @@ func TestErrorAfterACommentIsAnEvent(t *testing.T) {
 
 func TestNothingFollowsTheTerminator(t *testing.T) {
 	a := streamed(t, func(c *Config) { c.SSEKeepAlive = 0.01 }, func(_ *exchange, e *events) error {
-		e.finish()
+		e.finish(nil)
 		e.write([]byte("data: late\n\n"))
 		time.Sleep(30 * time.Millisecond)
 		return errors.New("late")
