@@ -61,6 +61,8 @@ func (p *Pool) Run(ctx context.Context) error {
 	defer running.Wait()
 	if p.cfg.DiscoveryFile != "" {
 		running.Go(func() { p.discover(ctx) })
+	} else if len(p.cfg.URLs) == 0 {
+		p.log.Warn().Msg("no workers are configured: name some with --worker-urls or --discovery-file, or add them with POST /workers")
 	}
 	for {
 		for _, w := range p.unstarted() {
