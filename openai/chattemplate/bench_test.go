@@ -72,7 +72,7 @@ func TestRendersBesidePython(t *testing.T) {
 	if err := cmd.Start(); err != nil {
 		t.Fatal(err)
 	}
-	worst := compareWithPython(t, jobs, bufio.NewScanner(out), conversations)
+	ratios := compareWithPython(t, jobs, bufio.NewScanner(out), conversations)
 	if err := cmd.Wait(); err != nil {
 		t.Fatal(err)
 	}
