@@ -72,7 +72,7 @@ func TestRendersBesidePython(t *testing.T) {
 	if err := cmd.Start(); err != nil {
 		t.Fatal(err)
 	}
-	ratios := compareWithPython(t, jobs, bufio.NewScanner(out), conversations)
+	worst := compareWithPython(t, jobs, bufio.NewScanner(out), conversations)
 	if err := cmd.Wait(); err != nil {
 		t.Fatal(err)
 	}

@@ -23,6 +23,12 @@ func TestLinesOfVariablesAreRenderedInOrder(t *testing.T) {
 	}
 }
 
+func TestAnEmptyTemplateRendersNothing(t *testing.T) {
+	if out, err := renderLines(t, "", "{}", nil); err != nil || out != "{\"text\": \"\"}\n" {
+		t.Errorf("got %q, %v", out, err)
+	}
+}
+
 func TestAFailingLineDoesNotEndTheStream(t *testing.T) {
 	out, err := renderLines(t, `{% if a %}{{ raise_exception("no " ~ a) }}{% endif %}ok`, "{\"a\": 1}\n{}\n", nil)
 	if want := "{\"error\": \"TemplateError: no 1\"}\n{\"text\": \"ok\"}\n"; err != nil || out != want {

@@ -43,10 +43,10 @@ var ErrNoTemplate = errors.New("the model has no chat template: give one with --
 // source given by the operator; chat_template.jinja, with more named ones in additional_chat_templates;
 // tokenizer_config.json; chat_template.json; another *.jinja file. It is no error when there is none.
 func Load(files fs.FS, override string) (*Set, error) {
-	s := &Set{templates: map[string]*chatTemplate{}}
 	if override != "" {
-		return s, s.add(defaultName, override, "the chat template given")
+		return Parse(override)
 	}
+	s := &Set{templates: map[string]*chatTemplate{}}
 	for _, load := range []func(fs.FS) (bool, error){s.loadJinja, s.loadConfig("tokenizer_config.json"), s.loadConfig("chat_template.json"), s.loadOtherJinja} {
 		found, err := load(files)
 		if err != nil {
@@ -62,7 +62,10 @@ func Load(files fs.FS, override string) (*Set, error) {
 }
 
 // Parse makes a set of one template.
-func Parse(source string) (*Set, error) { return Load(nil, source) }
+func Parse(source string) (*Set, error) {
+	s := &Set{templates: map[string]*chatTemplate{}}
+	return s, s.add(defaultName, source, "the chat template given")
+}
 
 func (s *Set) add(name, source, where string) error {
 	tpl, err := Compile(source)

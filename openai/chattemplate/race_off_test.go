@@ -1,5 +1,0 @@
-//go:build !race
-
-package chattemplate
-
-const raceEnabled = false
