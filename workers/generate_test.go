@@ -80,13 +80,13 @@ func TestAWorkerIsFreedWhenTheClientLeaves(t *testing.T) {
 					t.Fatalf("got %v", err)
 				}
 				eventually(t, func() bool { return len(w.Aborts())+len(w.Cancels()) > 0 }, "the worker to hear of it")
-				if late := time.Since(left); late > 100*time.Millisecond {
+				if late := time.Since(left); late > time.Second {
 					t.Errorf("the worker heard of it after %v", late)
 				}
 				began := time.Now()
 				s.Close()
 				s.Close()
-				if took := time.Since(began); took > 50*time.Millisecond {
+				if took := time.Since(began); took > time.Second {
 					t.Errorf("Close took %v", took)
 				}
 				if s, _ := pool.Worker(w.URL()); s.Active != 0 {

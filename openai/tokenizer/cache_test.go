@@ -46,12 +46,9 @@ func TestTheCacheGivesWhatEncodingGives(t *testing.T) {
 
 func TestTheCacheNoticesATokenThatMoreTextChanges(t *testing.T) {
 	tok := loadGzip(t, "testdata/zoo/added_flags.tokenizer.json.gz") // it has <|end|> and <|end|>x
-	for pad := range 2 * blockSize {
-		if pad%64 > 40 && pad < blockSize-64 {
-			continue
-		}
+	for pad := range 128 {
 		cache := tok.NewCache(1 << 20)
-		head := strings.Repeat("ab c ", blockSize)[:blockSize-64+pad%128] + "<B>   "
+		head := strings.Repeat("ab c ", blockSize)[:blockSize-64+pad] + "<B>   "
 		for _, text := range []string{head + "<|end|>", head + "<|end|>x and more" + strings.Repeat(" text", 900), head + "  \n<|end|>  x"} {
 			if got, want := cache.Encode(text), tok.Encode(text, false); !slices.Equal(got, want) {
 				t.Fatalf("padding %d: %v, want %v", pad, got[max(0, len(got)-20):], want[max(0, len(want)-20):])

@@ -95,6 +95,9 @@ func short(ids []uint32) []uint32 { return ids[:min(len(ids), 40)] }
 func checkGoldens(t *testing.T, tokenizer, goldens string, texts []string) {
 	tok := loadGzip(t, tokenizer)
 	good, all := 0, readLines[goldenLine](t, goldens)
+	if raced { // the race detector costs fifteen times the time and looks for something else
+		all = slices.DeleteFunc(all, func(g goldenLine) bool { return g.I%16 != 0 })
+	}
 	for i, g := range all {
 		if checkGolden(t, tok, texts[g.I], g) {
 			good++

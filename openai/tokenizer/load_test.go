@@ -169,6 +169,9 @@ func TestPlainFilesGiveTheSameIDs(t *testing.T) {
 }
 
 func TestLargeVocabulariesLoadFastAndSmall(t *testing.T) {
+	if raced {
+		t.Skip("the race detector keeps memory of its own")
+	}
 	dir := sharedDir(t)
 	for _, name := range []string{"qwen3", "deepseek_v3", "gptoss"} {
 		data := readGzip(t, filepath.Join(dir, "full", name, "tokenizer.json.gz"))

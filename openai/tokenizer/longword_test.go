@@ -7,7 +7,7 @@ import (
 )
 
 func TestLongWordsTakeTimeInProportion(t *testing.T) {
-	if testing.Short() {
+	if testing.Short() || raced {
 		t.Skip("a measurement")
 	}
 	for _, name := range []string{"mini/qwen3", "mini/gptoss", "mini/mistral_v01_spm", "zoo/exaone", "zoo/t5"} {
