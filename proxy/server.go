@@ -7,7 +7,6 @@ import (
 	"log"
 	"net"
 	"net/http"
-	"strconv"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -49,46 +48,30 @@ func New(c Config, m ModelConfig, router *routing.Router, pool *workers.Pool, lo
 	}
 	return &Gateway{
 		config: c, models: models, router: router, pool: pool, log: logger, journal: journal,
-		admission: &admission{limit: c.concurrency(), queue: c.QueueSize, timeout: secs(c.QueueTimeout)},
+		admission: &admission{limit: c.concurrency(), rate: c.RateLimit, queue: c.QueueSize, timeout: secs(c.QueueTimeout)},
 	}, nil
 }
 
-// Listen opens the public port and the one for metrics.
-func (c Config) Listen() (public, measures net.Listener, err error) {
-	if public, err = listen("port", c.Host, c.Port); err != nil {
-		return nil, nil, err
-	}
-	if measures, err = listen("prometheus_port", c.PrometheusHost, c.PrometheusPort); err != nil {
-		public.Close()
-		return nil, nil, err
-	}
-	return public, measures, nil
-}
-
-func listen(key, host string, port int) (net.Listener, error) {
-	l, err := net.Listen("tcp", net.JoinHostPort(host, strconv.Itoa(port)))
-	if err != nil {
-		return nil, fmt.Errorf("%s: cannot listen: %w; choose another port or end what holds it", key, err)
-	}
-	return l, nil
-}
-
-// Serve answers on both listeners until ctx ends, and then drains: readiness says so at once, new requests are still
+// Serve answers on all listeners until ctx ends, and then drains: readiness says so at once, new requests are still
 // taken for a moment, and those that run are let finish within the grace period. It returns when everything that it
 // started has ended; a drain that ran out of time is no error.
-func (g *Gateway) Serve(ctx context.Context, public, measures net.Listener) error {
+func (g *Gateway) Serve(ctx context.Context, on Listeners) error {
 	requests, cut := context.WithCancelCause(context.Background())
 	defer cut(nil)
 	server := g.server(requests)
-	side := &http.Server{Handler: g.measuresHandler(), ReadHeaderTimeout: 10 * time.Second}
+	measures := &http.Server{Handler: g.measuresHandler(), ReadHeaderTimeout: 10 * time.Second}
+	health := &http.Server{Handler: g.healthHandler(), ReadHeaderTimeout: 10 * time.Second}
 	background, stop := context.WithCancel(context.WithoutCancel(ctx))
 	var all sync.WaitGroup
-	g.log.Info().Stringer("address", public.Addr()).Stringer("metrics", measures.Addr()).Msg("listening")
+	g.log.Info().Stringer("address", on.Public.Addr()).Stringer("metrics", on.Measures.Addr()).Msg("listening")
 	all.Go(func() { g.models.run(background) })
 	all.Go(func() { g.journal.run(background) })
-	failed := make(chan error, 2)
-	all.Go(func() { failed <- g.listenOn(server, public) })
-	all.Go(func() { failed <- side.Serve(measures) })
+	failed := make(chan error, 3)
+	all.Go(func() { failed <- g.listenOn(server, on.Public) })
+	all.Go(func() { failed <- measures.Serve(on.Measures) })
+	if on.Health != nil {
+		all.Go(func() { failed <- health.Serve(on.Health) })
+	}
 	var err error
 	select {
 	case err = <-failed:
@@ -97,7 +80,8 @@ func (g *Gateway) Serve(ctx context.Context, public, measures net.Listener) erro
 	}
 	stop()
 	server.Close()
-	side.Close()
+	measures.Close()
+	health.Close()
 	all.Wait()
 	if errors.Is(err, http.ErrServerClosed) {
 		return nil
@@ -133,8 +117,8 @@ func (g *Gateway) listenOn(s *http.Server, l net.Listener) error {
 func (g *Gateway) drain(ctx context.Context, s *http.Server, cut context.CancelCauseFunc) {
 	grace := secs(g.config.ShutdownGrace)
 	g.draining.Store(true)
-	g.log.Info().Dur("grace_ms", grace).Msg("draining")
 	accepting := min(grace/2, 5*time.Second)
+	g.log.Info().Stringer("accepting", accepting).Stringer("grace", grace).Msg("draining; a second signal ends at once")
 	time.Sleep(accepting)
 	rest, cancel := context.WithTimeout(context.WithoutCancel(ctx), grace-accepting)
 	defer cancel()
@@ -150,17 +134,8 @@ func (g *Gateway) drain(ctx context.Context, s *http.Server, cut context.CancelC
 
 // Handler is every route of the public port.
 func (g *Gateway) Handler() http.Handler {
-	r := chi.NewRouter()
-	r.Use(g.cors, g.observe)
-	r.NotFound(handler(notFound).ServeHTTP)
-	r.MethodNotAllowed(handler(notAllowed(r)).ServeHTTP)
-	get := func(path string, h handler) {
-		r.Method(http.MethodGet, path, h)
-		r.Method(http.MethodHead, path, h)
-	}
-	get("/liveness", g.liveness)
-	get("/health", g.liveness)
-	get("/readiness", g.readiness)
+	r := g.newRouter()
+	get := func(path string, h handler) { readable(r, path, h) }
 	get("/openapi.json", g.openAPI)
 	get("/v1/models", g.listModels)
 	get("/v1/models/*", g.showModel)
@@ -183,6 +158,27 @@ func (g *Gateway) Handler() http.Handler {
 		})
 	})
 	return r
+}
+
+// healthHandler is every route of the port for health checks.
+func (g *Gateway) healthHandler() http.Handler { return g.newRouter() }
+
+// newRouter knows the routes that all ports for HTTP have, and what to say where there is none.
+func (g *Gateway) newRouter() chi.Router {
+	r := chi.NewRouter()
+	r.Use(g.cors, g.observe)
+	r.NotFound(handler(notFound).ServeHTTP)
+	r.MethodNotAllowed(handler(notAllowed(r)).ServeHTTP)
+	readable(r, "/liveness", g.liveness)
+	readable(r, "/health", g.liveness)
+	readable(r, "/readiness", g.readiness)
+	return r
+}
+
+// readable is a route for GET, and for HEAD.
+func readable(r chi.Router, path string, h handler) {
+	r.Method(http.MethodGet, path, h)
+	r.Method(http.MethodHead, path, h)
 }
 
 func notFound(_ *exchange, r *http.Request) error {
