@@ -49,7 +49,11 @@ func (s *scanner) fail(code, format string, args ...any) {
 // failAt is fail for another field than the one that is being read.
 func (s *scanner) failAt(param, code, format string, args ...any) {
 	if s.err == nil {
-		s.err = Invalid(param, code, "Invalid '"+param+"': "+fmt.Sprintf(format, args...))
+		what := "Invalid body: "
+		if param != "" {
+			what = "Invalid '" + param + "': "
+		}
+		s.err = Invalid(param, code, what+fmt.Sprintf(format, args...))
 	}
 }
 
@@ -57,7 +61,7 @@ func (s *scanner) failAt(param, code, format string, args ...any) {
 func (s *scanner) syntax(format string, args ...any) {
 	if s.err == nil {
 		what := fmt.Sprintf(format, args...)
-		s.err = Invalid("", CodeInvalidJSON, fmt.Sprintf("The body is not valid JSON: %s at byte %d.", what, s.pos))
+		s.err = Invalid("", CodeInvalidJSON, fmt.Sprintf("The body is not valid JSON: at byte %d, %s.", s.pos, what))
 	}
 }
 
@@ -79,7 +83,10 @@ func (s *scanner) peek() byte {
 // document reads the whole text as one value.
 func (s *scanner) document(value func()) {
 	if !utf8.Valid(s.data) {
-		s.syntax("it holds bytes that are no UTF-8")
+		for r, n := utf8.DecodeRune(s.data); r != utf8.RuneError || n > 1; r, n = utf8.DecodeRune(s.data[s.pos:]) {
+			s.pos += n
+		}
+		s.syntax("there are bytes that are no UTF-8")
 	}
 	if s.peek() == 0 && s.pos == len(s.data) {
 		s.syntax("it is empty; send a JSON object")

@@ -23,16 +23,17 @@ func TestTheScannerAgreesWithEncodingJSON(t *testing.T) {
 
 func TestSyntaxErrorsSayWhere(t *testing.T) {
 	for text, want := range map[string]string{
-		``:                             "it is empty; send a JSON object at byte 0",
-		`{"model" "m"}`:                `unexpected '"' after a key at byte 9`,
-		`{"model":"m"`:                 "it ends where ',' or '}' should be at byte 12",
-		`{"model":"m`:                  "it ends inside a string at byte 11",
-		`{"a":01}`:                     "unexpected '1' where ',' or '}' should be at byte 6",
-		`{} {}`:                        "text follows the value at byte 3",
-		"{\"a\":\"\n\"}":               "control character '\\n' in a string; escape it at byte 6",
-		`{"a":"\q"}`:                   `unknown escape "\\q" in a string at byte 6`,
-		"{\"a\":\"\xff\"}":             "it holds bytes that are no UTF-8",
-		strings.Repeat("[", 200) + "1": "it nests deeper than 128 levels",
+		``:                             "at byte 0, it is empty; send a JSON object",
+		`{"model" "m"}`:                `at byte 9, unexpected '"' after a key`,
+		`{"model":"m"`:                 "at byte 12, it ends where ',' or '}' should be",
+		`{"model":"m`:                  "at byte 11, it ends inside a string",
+		`{"a":01}`:                     "at byte 6, unexpected '1' where ',' or '}' should be",
+		`{} {}`:                        "at byte 3, text follows the value",
+		"{\"a\":\"\n\"}":               "at byte 6, control character '\\n' in a string; escape it",
+		`{"a":"\q"}`:                   `at byte 6, unknown escape "\\q" in a string`,
+		"{\"a\":\"\xff\"}":             "at byte 6, there are bytes that are no UTF-8",
+		strings.Repeat("[", 200) + "1": "at byte 128, it nests deeper than 128 levels",
+		`[]`:                           "Invalid body: expected an object, but got an array.",
 	} {
 		_, err := DecodeTokenize([]byte(text))
 		if err == nil || !strings.Contains(err.Error(), want) {
