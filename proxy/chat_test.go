@@ -235,6 +235,7 @@ func TestPromptsThatWouldKillAnEngineAreRefused(t *testing.T) { // cases H1, E15
 		{"a text of nothing", "/v1/completions", `{"model":"demo","prompt":""}`, "invalid_value"},
 		{"ids that are not there", "/v1/completions", `{"model":"demo","prompt":[1,4000000]}`, "invalid_value"},
 		{"stop ids that are not there", "/v1/chat/completions", question(`,"stop_token_ids":[4000000]`), "invalid_value"},
+		{"a bias for an id that is not there", "/v1/chat/completions", question(`,"logit_bias":{"4000000":1}`), "invalid_value"},
 	} {
 		resp := b.post(t, t.Context(), tc.path, tc.body)
 		body, _ := io.ReadAll(resp.Body)

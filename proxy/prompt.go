@@ -3,6 +3,7 @@ package proxy
 import (
 	"encoding/json"
 	"fmt"
+	"maps"
 	"math"
 	"net/http"
 	"slices"
@@ -64,22 +65,16 @@ func (p *prompt) ignoring(field string, sent bool) {
 func (p *prompt) check() error {
 	m := p.model
 	if len(p.tokens) == 0 {
-		return openai.Invalid("prompt", openai.CodeInvalidValue, "The prompt is empty: it has no tokens.")
+		return openai.Invalid(p.field(), openai.CodeInvalidValue, "The prompt is empty: it has no tokens.")
 	}
-	limit := m.vocab
-	if limit == 0 {
-		limit = m.language.size
-	}
-	for _, ids := range [][]uint32{p.tokens, p.request.Sampling.StopTokenIDs} {
-		if top := slices.Max(append([]uint32{0}, ids...)); int64(top) >= int64(limit) {
-			return openai.Invalid("prompt", openai.CodeInvalidValue, fmt.Sprintf("Token id %d does not exist: the model has %d tokens.", top, limit))
-		}
+	if err := p.checkIDs(); err != nil {
+		return err
 	}
 	if m.context == 0 {
 		return nil
 	}
 	if len(p.tokens) >= m.context {
-		return openai.Invalid("messages", "context_length_exceeded",
+		return openai.Invalid(p.field(), "context_length_exceeded",
 			fmt.Sprintf("The prompt has %d tokens, but prompt and answer together may have %d.", len(p.tokens), m.context))
 	}
 	if most := p.request.Sampling.MaxTokens; most != nil && len(p.tokens)+*most > m.context {
@@ -87,6 +82,38 @@ func (p *prompt) check() error {
 			fmt.Sprintf("The prompt has %d tokens and the answer may have up to %d, but both together may have %d.", len(p.tokens), *most, m.context))
 	}
 	return nil
+}
+
+// checkIDs refuses token ids that the model does not have, wherever an engine would look them up.
+func (p *prompt) checkIDs() error {
+	limit := p.model.vocab
+	if limit == 0 {
+		limit = p.model.language.size
+	}
+	s := &p.request.Sampling
+	for _, sent := range []struct {
+		field string
+		ids   []uint32
+	}{{p.field(), p.tokens}, {"stop_token_ids", s.StopTokenIDs}, {"logit_bias", slices.Collect(maps.Keys(s.LogitBias))}} {
+		if len(sent.ids) == 0 {
+			continue
+		}
+		if top := slices.Max(sent.ids); int64(top) >= int64(limit) {
+			return openai.Invalid(sent.field, openai.CodeInvalidValue, fmt.Sprintf("Token id %d does not exist: the model has %d tokens.", top, limit))
+		}
+	}
+	return nil
+}
+
+// field is what the client calls its prompt.
+func (p *prompt) field() string {
+	switch p.route {
+	case "chat":
+		return "messages"
+	case "embeddings":
+		return "input"
+	}
+	return "prompt"
 }
 
 // sampling is what a worker says a model should be sampled with where the client does not say.
