@@ -120,7 +120,7 @@ func gateway(ctx context.Context, s everything, args []string) error {
 	if err != nil {
 		return err
 	}
-	public, measures, err := s.Proxy.Listen()
+	ports, err := s.Proxy.Listen()
 	if err != nil {
 		return err
 	}
@@ -128,7 +128,7 @@ func gateway(ctx context.Context, s everything, args []string) error {
 	ended := make(chan error, 1)
 	go func() { ended <- pool.Run(running) }()
 	if s.Demo {
-		go hall.Invite(ctx, os.Stdout, public.Addr())
+		go hall.Invite(ctx, os.Stdout, ports.Public.Addr())
 	}
 	hangups := make(chan os.Signal, 1)
 	signal.Notify(hangups, syscall.SIGHUP)
@@ -138,7 +138,7 @@ func gateway(ctx context.Context, s everything, args []string) error {
 			hall.Reload(fresh.Routing, err)
 		}
 	}()
-	err = hall.Serve(ctx, public, measures)
+	err = hall.Serve(ctx, ports)
 	stop()
 	return errors.Join(err, <-ended)
 }

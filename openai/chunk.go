@@ -34,14 +34,12 @@ func (h Head) appendJSON(dst []byte, object string) []byte {
 // Chunks writes the chunks of one streamed chat answer. It is read-only after NewChunks, and no method allocates when
 // the destination has room.
 type Chunks struct {
-	head      []byte
-	nullUsage bool
+	head []byte
 }
 
-// NewChunks renders the head once. With nullUsage every chunk shows a usage of null until one carries it, as clients of
-// DeepSeek's models expect.
-func NewChunks(h Head, nullUsage bool) *Chunks {
-	return &Chunks{head: h.appendJSON(nil, "chat.completion.chunk"), nullUsage: nullUsage}
+// NewChunks renders the head once.
+func NewChunks(h Head) *Chunks {
+	return &Chunks{head: h.appendJSON(nil, "chat.completion.chunk")}
 }
 
 // Chunk is one event about one choice. Everything in it may be left zero.
@@ -117,12 +115,9 @@ func (c *Chunks) open(dst []byte, index int) []byte {
 
 // close ends the chunk behind its choices.
 func (c *Chunks) close(dst []byte, u *Usage) []byte {
-	switch {
-	case u != nil:
+	if u != nil {
 		dst = append(dst, `,"usage":`...)
 		dst = u.AppendJSON(dst)
-	case c.nullUsage:
-		dst = append(dst, `,"usage":null`...)
 	}
 	return append(dst, '}')
 }

@@ -35,13 +35,12 @@ func TestFramesAreTheGolden(t *testing.T) {
 		t.Fatal(err)
 	}
 	want := strings.Split(strings.TrimSpace(string(data)), "\n")
-	c := NewChunks(head, false)
+	c := NewChunks(head)
 	var got []string
 	for _, f := range frames() {
 		got = append(got, string(c.AppendChunk(nil, f)))
 	}
 	got = append(got, string(c.AppendUsage(nil, Usage{PromptTokens: 3, CompletionTokens: 2, ReasoningTokens: 1})))
-	got = append(got, string(NewChunks(head, true).AppendChunk(nil, Chunk{Delta: Delta{Content: "x"}})))
 	for i := range max(len(got), len(want)) {
 		if i >= len(got) || i >= len(want) || got[i] != want[i] {
 			t.Fatalf("frame %d:\n got %v\nwant %v", i, got[i:], want[i:])
@@ -50,7 +49,7 @@ func TestFramesAreTheGolden(t *testing.T) {
 }
 
 func TestContentIsTheUsualChunk(t *testing.T) {
-	c := NewChunks(head, false)
+	c := NewChunks(head)
 	text := "a\x00\"\xff\u2028b"
 	want := string(c.AppendChunk(nil, Chunk{Index: 2, Delta: Delta{Content: text}}))
 	if got := string(c.AppendContent(nil, 2, []byte(text))); got != want {
@@ -113,7 +112,7 @@ func TestErrorsAreTheOpenAIShape(t *testing.T) {
 }
 
 func TestChunksDoNotAllocate(t *testing.T) {
-	c := NewChunks(head, false)
+	c := NewChunks(head)
 	buf := make([]byte, 0, 4096)
 	all := frames()
 	text := []byte("你好 \"x\"\n")
@@ -130,7 +129,7 @@ func TestChunksDoNotAllocate(t *testing.T) {
 }
 
 func BenchmarkChunk(b *testing.B) {
-	c := NewChunks(head, false)
+	c := NewChunks(head)
 	buf := make([]byte, 0, 4096)
 	text := []byte(" token")
 	b.Run("content", func(b *testing.B) {

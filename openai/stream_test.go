@@ -127,7 +127,7 @@ func TestChunksAddUpToTheWholeAnswer(t *testing.T) {
 // interleave encodes chunks in random order and reads them as a client does.
 func interleave(t *testing.T, queues [][]Chunk) (sums [3]message, finishes [3]string) {
 	t.Helper()
-	enc := NewChunks(head, false)
+	enc := NewChunks(head)
 	for i := range sums {
 		sums[i] = message{Content: new(string), Reasoning: new(string)}
 	}

@@ -7,16 +7,20 @@ import (
 	"time"
 )
 
-// admission lets at most limit requests in at once and keeps up to queue more waiting, first come, first served.
-// The zero value lets everything in.
+// admission lets at most limit requests in at once, and rate a second in the long run, and keeps up to queue more waiting,
+// first come, first served. The zero value lets everything in.
 type admission struct {
 	limit   int // 0: no bound
+	rate    int // requests a second, of which a second's worth may come at once; 0: no bound
 	queue   int
 	timeout time.Duration
 
 	mu      sync.Mutex // guards what follows
 	inside  int
+	spent   float64         // of the second's worth that may come at once
+	counted time.Time       // when spent was so
 	waiting []chan struct{} // closed, in order, when a permit is handed over
+	alarm   *time.Timer     // tries again when the rate allows for the next; nil: not set
 }
 
 var (
@@ -44,8 +48,8 @@ func (a *admission) enter(ctx context.Context, beforeWait func()) (leave func(),
 func (a *admission) claim() (chan struct{}, error) {
 	a.mu.Lock()
 	defer a.mu.Unlock()
-	if a.limit == 0 || a.inside < a.limit {
-		a.inside++
+	if len(a.waiting) == 0 && a.hasRoom() && a.due() == 0 {
+		a.admitOne()
 		return nil, nil
 	}
 	if len(a.waiting) >= a.queue {
@@ -53,7 +57,53 @@ func (a *admission) claim() (chan struct{}, error) {
 	}
 	turn := make(chan struct{})
 	a.waiting = append(a.waiting, turn)
+	a.handOver()
 	return turn, nil
+}
+
+func (a *admission) hasRoom() bool { return a.limit == 0 || a.inside < a.limit }
+
+// due is how long the rate makes the next request wait.
+func (a *admission) due() time.Duration {
+	if a.rate == 0 {
+		return 0
+	}
+	now := time.Now()
+	a.spent = max(0, a.spent-now.Sub(a.counted).Seconds()*float64(a.rate))
+	a.counted = now
+	if over := a.spent + 1 - float64(a.rate); over > 1e-6 {
+		return time.Duration(over/float64(a.rate)*float64(time.Second)) + time.Microsecond
+	}
+	return 0
+}
+
+func (a *admission) admitOne() {
+	a.inside++
+	if a.rate > 0 {
+		a.spent++
+	}
+}
+
+// handOver lets in those who wait, as far as they may.
+func (a *admission) handOver() {
+	for len(a.waiting) > 0 && a.hasRoom() {
+		if wait := a.due(); wait > 0 {
+			if a.alarm == nil {
+				a.alarm = time.AfterFunc(wait, a.ring)
+			}
+			return
+		}
+		a.admitOne()
+		close(a.waiting[0])
+		a.waiting = a.waiting[1:]
+	}
+}
+
+func (a *admission) ring() {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	a.alarm = nil
+	a.handOver()
 }
 
 func (a *admission) wait(ctx context.Context, turn chan struct{}) error {
@@ -88,12 +138,8 @@ func (a *admission) giveUp(turn chan struct{}) {
 func (a *admission) leave() {
 	a.mu.Lock()
 	defer a.mu.Unlock()
-	if len(a.waiting) == 0 {
-		a.inside--
-		return
-	}
-	close(a.waiting[0])
-	a.waiting = a.waiting[1:]
+	a.inside--
+	a.handOver()
 }
 
 // counts returns the requests inside and those waiting.

@@ -67,6 +67,39 @@ func TestAdmissionGivesUpAfterTheTimeout(t *testing.T) {
 	})
 }
 
+func TestAdmissionKeepsToItsRate(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		a := &admission{limit: 100, rate: 10, queue: 100, timeout: time.Hour}
+		start := time.Now()
+		var mu sync.Mutex
+		var when []time.Duration
+		var all sync.WaitGroup
+		for range 40 {
+			all.Go(func() {
+				leave, err := a.enter(t.Context(), nothing)
+				if err != nil {
+					t.Error(err)
+					return
+				}
+				mu.Lock()
+				when = append(when, time.Since(start).Round(10*time.Millisecond))
+				mu.Unlock()
+				leave()
+			})
+		}
+		all.Wait()
+		if when[9] != 0 || when[10] != 100*time.Millisecond || when[39] != 3*time.Second {
+			t.Errorf("ten at once, then ten a second: %v", when)
+		}
+		if inside, waiting := a.counts(); inside != 0 || waiting != 0 {
+			t.Errorf("at rest: %d inside, %d waiting", inside, waiting)
+		}
+		if _, err := (&admission{rate: 1, spent: 1, counted: time.Now()}).enter(t.Context(), nothing); !errors.Is(err, errQueueFull) {
+			t.Errorf("above the rate and without a queue: %v", err)
+		}
+	})
+}
+
 // case B6
 func TestAdmissionCountsAreZeroAtRestWhateverWasCancelled(t *testing.T) {
 	a := &admission{limit: 4, queue: 50, timeout: time.Millisecond}

@@ -7,7 +7,6 @@ import (
 	"context"
 	"encoding/json"
 	"io"
-	"net"
 	"net/http"
 	"os"
 	"path/filepath"
@@ -105,24 +104,24 @@ func launch(t *testing.T, changes ...func(*setup)) *bed {
 	if b.Gateway, err = New(s.config, s.models, router, pool, zerolog.New(os.Stderr).Level(zerolog.ErrorLevel)); err != nil {
 		t.Fatal(err)
 	}
-	public, measures, err := s.config.Listen()
+	ports, err := s.config.Listen()
 	if err != nil {
 		t.Fatal(err)
 	}
-	b.url = cmp.Or(s.scheme, "http") + "://" + public.Addr().String()
-	b.run(t, public, measures)
+	b.url = cmp.Or(s.scheme, "http") + "://" + ports.Public.Addr().String()
+	b.run(t, ports)
 	return b
 }
 
-func (b *bed) run(t *testing.T, public, measures net.Listener) {
-	b.measures = "http://" + measures.Addr().String() + "/metrics"
+func (b *bed) run(t *testing.T, ports Listeners) {
+	b.measures = "http://" + ports.Measures.Addr().String() + "/metrics"
 	var ctx context.Context
 	ctx, b.stop = context.WithCancel(context.Background())
 	over := make(chan error, 1)
 	serving := make(chan error, 1)
 	background, end := context.WithCancel(context.Background())
 	go func() { over <- b.pool.Run(background) }()
-	go func() { serving <- b.Serve(ctx, public, measures) }()
+	go func() { serving <- b.Serve(ctx, ports) }()
 	go func() {
 		err := <-serving
 		end()

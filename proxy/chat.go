@@ -3,7 +3,6 @@ package proxy
 import (
 	"context"
 	"net/http"
-	"strings"
 	"time"
 
 	"leeway/openai"
@@ -103,10 +102,9 @@ func (g *Gateway) chatReply(x *exchange, r *http.Request, req *openai.ChatReques
 	if err != nil {
 		return nil, err
 	}
-	deepseek := strings.Contains(strings.ToLower(p.model.name), "deepseek")
 	return &frames{
 		events: e, usage: req.IncludeUsage, continuous: req.ContinuousUsage,
-		format: &chatFormat{openai.NewChunks(head, deepseek && req.IncludeUsage), req.ToolChoice.Forced()},
+		format: &chatFormat{openai.NewChunks(head), req.ToolChoice.Forced()},
 	}, nil
 }
 

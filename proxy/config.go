@@ -17,6 +17,8 @@ type Config struct {
 	PrometheusPort int    `toml:"prometheus_port" flag:"prometheus-port"`
 	TLSCertPath    string `toml:"tls_cert_path" flag:"tls-cert-path"`
 	TLSKeyPath     string `toml:"tls_key_path" flag:"tls-key-path"`
+	// HealthPort is a port of its own for health checks, without TLS or keys; 0: there is none.
+	HealthPort int `toml:"health_check_port" flag:"health-check-port"`
 	// HTTP2 also accepts HTTP/2 without TLS from clients that know; with TLS it is always offered.
 	HTTP2 bool `toml:"http2_cleartext" flag:"http2-cleartext"`
 
@@ -25,9 +27,12 @@ type Config struct {
 	RequestIDHeaders   []string `toml:"request_id_headers" flag:"request-id-headers"`
 	// WorkerHeader is the response header that names the chosen worker's address; "" sends none.
 	WorkerHeader string `toml:"worker_header" flag:"worker-header"`
+	// UnsupportedFields is what becomes of a request with a field that has no effect: "report" or "refuse".
+	UnsupportedFields string `toml:"unsupported_fields" flag:"unsupported-fields"`
 
 	MaxPayloadSize        int64   `toml:"max_payload_size" flag:"max-payload-size"`
 	MaxConcurrentRequests int     `toml:"max_concurrent_requests" flag:"max-concurrent-requests"`
+	RateLimit             int     `toml:"rate_limit_tokens_per_second" flag:"rate-limit-tokens-per-second"`
 	QueueSize             int     `toml:"queue_size" flag:"queue-size"`
 	QueueTimeout          float64 `toml:"queue_timeout_secs" flag:"queue-timeout-secs"`
 
@@ -70,8 +75,8 @@ func DefaultConfig() Config {
 	return Config{
 		Host: "0.0.0.0", Port: 30000, PrometheusHost: "0.0.0.0", PrometheusPort: 29000,
 		RequestIDHeaders: []string{"x-request-id", "x-correlation-id", "x-trace-id", "request-id"},
-		WorkerHeader:     "x-smg-routed-worker-id",
-		MaxPayloadSize:   512 << 20, MaxConcurrentRequests: -1, QueueSize: 100, QueueTimeout: 60,
+		WorkerHeader:     "x-smg-routed-worker-id", UnsupportedFields: "report",
+		MaxPayloadSize: 512 << 20, MaxConcurrentRequests: -1, QueueSize: 100, QueueTimeout: 60,
 		HeaderReadTimeout: 30, IdleTimeout: 90, BodyStallTimeout: 300, WriteTimeout: 60, SSEKeepAlive: 15, ShutdownGrace: 180,
 		RetryMaxRetries: 5, RetryInitialBackoff: 50, RetryMaxBackoff: 30000, RetryBackoffMultiplier: 1.5, RetryJitterFactor: 0.2,
 		DecisionLogBytes: 256 << 20, LogLevel: "info",
@@ -86,9 +91,11 @@ func (c Config) Validate() error {
 	rules := []rule{
 		{validPort(c.Port), "port", fmt.Sprintf("%d is no TCP port; use 0 to 65535 (0: any free one)", c.Port)},
 		{validPort(c.PrometheusPort), "prometheus_port", fmt.Sprintf("%d is no TCP port; use 0 to 65535 (0: any free one)", c.PrometheusPort)},
+		{validPort(c.HealthPort), "health_check_port", fmt.Sprintf("%d is no TCP port; use 1 to 65535, or 0 for none", c.HealthPort)},
 		{(c.TLSCertPath == "") == (c.TLSKeyPath == ""), "tls_cert_path", "a certificate needs its key: set both tls_cert_path and tls_key_path, or neither"},
 		{c.MaxPayloadSize > 0, "max_payload_size", fmt.Sprintf("%d bytes let nothing in; use at least 1", c.MaxPayloadSize)},
 		{c.MaxConcurrentRequests >= -1, "max_concurrent_requests", fmt.Sprintf("%d; use -1 for a bound by cores, 0 for none, or a count", c.MaxConcurrentRequests)},
+		{c.RateLimit >= 0 && c.RateLimit <= 1e9, "rate_limit_tokens_per_second", fmt.Sprintf("%d; use a number of requests a second, or 0 for no bound", c.RateLimit)},
 		{c.QueueSize >= 0, "queue_size", fmt.Sprintf("%d is less than 0; use 0 for no queue", c.QueueSize)},
 		inSeconds("queue_timeout_secs", c.QueueTimeout),
 		inSeconds("header_read_timeout_secs", c.HeaderReadTimeout),
@@ -103,6 +110,7 @@ func (c Config) Validate() error {
 		{c.RetryBackoffMultiplier >= 1 && c.RetryBackoffMultiplier <= 1000, "retry_backoff_multiplier", fmt.Sprintf("%v; use 1 to 1000", c.RetryBackoffMultiplier)},
 		{c.RetryJitterFactor >= 0 && c.RetryJitterFactor <= 1, "retry_jitter_factor", fmt.Sprintf("%v; use 0 to 1", c.RetryJitterFactor)},
 		{c.WorkerHeader == "" || isToken(c.WorkerHeader), "worker_header", fmt.Sprintf("%q is no header name", c.WorkerHeader)},
+		{slices.Contains([]string{"report", "refuse"}, c.UnsupportedFields), "unsupported_fields", fmt.Sprintf("%q; use report or refuse", c.UnsupportedFields)},
 		{c.DecisionLogBytes >= 1<<16, "decision_log_bytes", fmt.Sprintf("%d; use at least 65536", c.DecisionLogBytes)},
 		{isLevel(c.LogLevel), "log_level", fmt.Sprintf("%q; use debug, info, warn or error", c.LogLevel)},
 	}

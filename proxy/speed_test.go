@@ -28,7 +28,7 @@ func tokenPath(tb testing.TB) func() {
 	if err != nil {
 		tb.Fatal(err)
 	}
-	out := &frames{events: e, format: &chatFormat{openai.NewChunks(openai.Head{ID: "chatcmpl-1", Model: "demo", Created: 1}, false), false}}
+	out := &frames{events: e, format: &chatFormat{openai.NewChunks(openai.Head{ID: "chatcmpl-1", Model: "demo", Created: 1}), false}}
 	words := tokens.Encode(greeting, false)
 	d := engine.Delta{Tokens: words[:1]}
 	i := 0
