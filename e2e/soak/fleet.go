@@ -129,7 +129,7 @@ func (f *fleet) trouble(ctx context.Context, g *gateway) {
 			return
 		case <-tick.C:
 		}
-		if n%100 == 99 {
+		if n%100 == 49 {
 			f.count("flushes through the gateway")
 			all.Go(func() { _ = post(g.url+"/flush_cache", "") })
 		}
