@@ -17,6 +17,7 @@ type plan struct {
 	skipSpecial  bool
 	thoughts     string // the parser of reasoning; "": none
 	startsInside bool   // the prompt has opened a thought
+	thoughtsLast bool   // a thought is kept until it ends
 	calls        *callPlan
 	keepIDs      bool // the client wants the ids as well
 }

@@ -32,7 +32,7 @@ func (g *Gateway) chat(x *exchange, r *http.Request) error {
 	})
 }
 
-// routingKeyHeader names what sticky policies go by; without it that is the user.
+// routingKeyHeader names what sticky policies go by; without it that is the prompt's cache key, or the user.
 const routingKeyHeader = "X-Smg-Routing-Key"
 
 // walk is the part of the journey that every endpoint shares: tokens → worker → deltas → parts → client. Several
@@ -64,7 +64,6 @@ func (g *Gateway) relay(x *exchange, ctx context.Context, p *prompt, a *answer, 
 	defer func() { g.close(gen, a, err) }()
 	defer observeStage("ChatResponseProcessing", time.Now())
 	x.worker = gen.lease.Target().ID
-	g.announce(gen, p, out)
 	for {
 		if err := out.send(a.add(&gen.delta), a); err != nil {
 			return err

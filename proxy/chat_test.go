@@ -301,6 +301,23 @@ func TestFieldsWithoutEffectAreNamedInAHeader(t *testing.T) {
 	}
 }
 
+func TestFieldsWithoutEffectAreRefusedIfSoConfigured(t *testing.T) {
+	refuse := func(s *setup) { s.config.UnsupportedFields = "refuse" }
+	for dialect, status := range map[string]int{"sglang": 400, "vllm": 200} { // SGLang's protocol has no seed
+		b := start(t, one(t, dialect, greeting), refuse)
+		for _, members := range []string{``, `,"stream":true`} {
+			if a := b.chat(t, members+`,"seed":7`); a.status != status {
+				t.Errorf("%s: %d %s", dialect, a.status, a.body)
+			}
+			a := b.chat(t, members+`,"verbosity":"low"`)
+			if e := errorOf(t, a.body); a.status != 400 || e.Code != "unsupported_parameter" || e.Param != "verbosity" {
+				t.Errorf("%s: %d %s", dialect, a.status, a.body)
+			}
+		}
+		b.atRest(t)
+	}
+}
+
 func TestModelsDefaultsFillOnlyWhatWasLeftOut(t *testing.T) {
 	temperature, topK, mine := 0.6, 20, 0.1
 	m := &model{defaults: parseSampling(`{"temperature":0.6,"top_k":20,"unknown":1}`), language: &language{}}

@@ -49,10 +49,11 @@ type choice struct {
 	idLogprobs []openai.IDLogprob // with keepIDs, where logprobs were asked for
 
 	begun      bool
-	ended      bool // nothing more is taken
-	done       bool // the worker has said its last word
-	hidden     bool // a stop token has come: only the worker's last word is awaited
-	called     bool // some tool call has
+	ended      bool   // nothing more is taken
+	done       bool   // the worker has said its last word
+	hidden     bool   // a stop token has come: only the worker's last word is awaited
+	called     bool   // some tool call has
+	kept       []byte // of a thought that is to come in one piece
 	completion int
 	thought    int // tokens of reasoning as counted here
 	uncounted  int // tokens since text last came out
@@ -165,16 +166,30 @@ func (c *choice) say(parts []part) []part {
 }
 
 func (c *choice) think(parts []part, thought, content string) []part {
-	if thought != "" {
-		if content == "" {
-			c.thought += c.uncounted
-		}
-		parts = append(parts, part{kind: partReasoning, index: c.index, reasoning: thought})
+	if thought != "" && content == "" {
+		c.thought += c.uncounted
 	}
 	if thought != "" || content != "" {
 		c.uncounted = 0
 	}
+	if c.plan.thoughtsLast {
+		thought = c.keepThought(thought, content)
+	}
+	if thought != "" {
+		parts = append(parts, part{kind: partReasoning, index: c.index, reasoning: thought})
+	}
 	return c.speak(parts, content)
+}
+
+// keepThought adds to a thought and returns all of it once it has ended.
+func (c *choice) keepThought(thought, content string) string {
+	c.kept = append(c.kept, thought...)
+	if content == "" && !c.ended {
+		return ""
+	}
+	thought = string(c.kept)
+	c.kept = c.kept[:0]
+	return thought
 }
 
 // speak puts content through the tool parser.

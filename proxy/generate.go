@@ -5,6 +5,7 @@ import (
 	"errors"
 	"math/rand/v2"
 	"net/http"
+	"slices"
 	"strings"
 	"time"
 
@@ -18,7 +19,6 @@ type generation struct {
 	stream *workers.Stream
 	lease  *routing.Lease
 	delta  engine.Delta
-	speaks engine.Dialect
 	sent   time.Time     // when the request went out
 	ttft   time.Duration // until the first delta
 }
@@ -32,7 +32,7 @@ func (g *Gateway) generate(ctx context.Context, id string, p *prompt, out reply)
 		if err != nil {
 			return nil, err
 		}
-		gen, err := g.begin(ctx, p, lease)
+		gen, err := g.begin(ctx, p, lease, out)
 		if err == nil {
 			return gen, nil
 		}
@@ -68,11 +68,13 @@ func (g *Gateway) pick(id string, p *prompt, tried []string) (*routing.Lease, er
 }
 
 // begin sends the request to the leased worker and waits for the first delta.
-func (g *Gateway) begin(ctx context.Context, p *prompt, lease *routing.Lease) (*generation, error) {
+func (g *Gateway) begin(ctx context.Context, p *prompt, lease *routing.Lease, out reply) (*generation, error) {
 	gen := &generation{lease: lease, sent: time.Now()}
 	worker, _ := g.pool.Worker(lease.Target().ID)
-	gen.speaks = worker.Dialect
-	req := p.requestFor(gen.speaks)
+	if err := g.announce(lease, p, worker.Dialect, out); err != nil {
+		return nil, err
+	}
+	req := p.requestFor(worker.Dialect)
 	var err error
 	if gen.stream, err = g.pool.Generate(ctx, lease.Target().ID, &req); err != nil {
 		return nil, err
@@ -121,16 +123,16 @@ func metadata(id string, h http.Header) map[string]string {
 	return m
 }
 
-// announce tells the client by headers who answers, and which of its fields have no effect.
-func (g *Gateway) announce(gen *generation, p *prompt, out reply) {
-	const most = 20
+// announce tells the client by headers who is to answer, and which of its fields have no effect there; or refuses these.
+func (g *Gateway) announce(lease *routing.Lease, p *prompt, speaks engine.Dialect, out reply) error {
 	if g.config.WorkerHeader != "" {
-		out.header(g.config.WorkerHeader, gen.lease.Target().ID)
+		out.header(g.config.WorkerHeader, lease.Target().ID)
 	}
-	ignored := p.ignored
-	if gen.speaks == engine.SGLang && p.request.Sampling.Seed != nil {
-		ignored = append(ignored, "seed")
+	ignored := p.ignoredBy(speaks)
+	if len(ignored) > 0 && g.config.UnsupportedFields == "refuse" {
+		return unsupportedField(ignored[0])
 	}
+	const most = 20
 	var names []string
 	for _, f := range ignored[:min(len(ignored), most)] {
 		if isToken(f) && len(f) <= 64 {
@@ -140,6 +142,16 @@ func (g *Gateway) announce(gen *generation, p *prompt, out reply) {
 	if len(names) > 0 {
 		out.header("X-Leeway-Ignored-Parameters", strings.Join(names, ", "))
 	}
+	return nil
+}
+
+// ignoredBy names the fields that have no effect on an engine of this dialect.
+func (p *prompt) ignoredBy(speaks engine.Dialect) []string {
+	ignored := slices.Clip(p.ignored)
+	if speaks == engine.SGLang && p.request.Sampling.Seed != nil {
+		ignored = append(ignored, "seed")
+	}
+	return ignored
 }
 
 // next reads the next delta.

@@ -73,7 +73,7 @@ func (l *library) planThoughts(p *prompt, req *openai.ChatRequest) {
 	if !req.SeparateReasoning {
 		return
 	}
-	p.plan.thoughts, p.plan.startsInside = name, inside
+	p.plan.thoughts, p.plan.startsInside, p.plan.thoughtsLast = name, inside, !req.StreamReasoning
 	if reasoning.NeedsSpecialTokens(name) {
 		p.plan.skipSpecial = false
 	}

@@ -154,6 +154,19 @@ func TestReasoningIsToldFromContent(t *testing.T) {
 	}
 }
 
+func TestAThoughtComesInOnePieceIfSoWanted(t *testing.T) {
+	text := "<think>\nLet me 想 about it.\n</think>\n\nIt is so."
+	b := start(t, one(t, "sglang", text), func(s *setup) { s.models.ReasoningParser = "qwen3" })
+	got := b.bothWays(t, `,"stream_reasoning":false`)
+	if streamed := b.bothWays(t, ""); got.reasoning != streamed.reasoning || got.content != streamed.content {
+		t.Errorf("%+v, and in pieces %+v", got, streamed)
+	}
+	body := b.chat(t, `,"stream":true,"stream_reasoning":false`).body
+	if n := strings.Count(body, `"reasoning_content"`); n != 1 {
+		t.Errorf("the thought came in %d pieces: %s", n, body)
+	}
+}
+
 func TestPromptSaysWhereAnAnswerBegins(t *testing.T) {
 	for _, tc := range []struct {
 		parser, prompt string

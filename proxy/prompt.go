@@ -1,6 +1,7 @@
 package proxy
 
 import (
+	"cmp"
 	"encoding/json"
 	"fmt"
 	"maps"
@@ -38,7 +39,7 @@ func (g *Gateway) chatPrompt(req *openai.ChatRequest) (*prompt, error) {
 		return nil, fail(http.StatusBadRequest, "process_messages_failed", "The chat template cannot be applied to these messages: "+firstLine(err.Error()), kindValidation)
 	}
 	p := &prompt{model: m, text: text, tokens: m.language.encode(text), route: "chat", stream: req.Stream,
-		key: req.User, plain: req.LoraPath == "" && req.CacheSalt == "", ignored: req.Ignored}
+		key: cmp.Or(req.PromptCacheKey, req.User), plain: req.LoraPath == "" && req.CacheSalt == "", ignored: req.Ignored}
 	p.ignoring("lora_path", req.LoraPath != "")
 	p.ignoring("cache_salt", req.CacheSalt != "")
 	p.ignoring("return_hidden_states", req.ReturnHiddenStates)
