@@ -6,7 +6,7 @@ RUN_ENGINE_SH starts `vllm.entrypoints.grpc_server` with the Python of VENV on t
 the Rust servicer). Too heavy for CI: 3 GB of packages and half a minute until the engine serves. What it showed last is in
 seen.txt.
 """
-import http.client, json, pathlib, subprocess, sys, time
+import contextlib, http.client, json, pathlib, subprocess, sys, time
 
 sys.path.insert(0, str(pathlib.Path(__file__).parents[1] / "interop"))
 from running import events, free_port, gateway, get, post, program, until
@@ -82,25 +82,138 @@ def status(base):
     return connection.getresponse().status
 
 
-def certified(base, servicer):
-    """Repeated prompts are certified and the engine's cached_tokens confirm the claims."""
-    for _ in range(3):
-        events(post(base + "/v1/chat/completions", chat(LONG + "Certified?", stream=True, max_tokens=4)))
-        time.sleep(0.5)
-    receipts = json.loads(get(base + "/routing/decisions?limit=1"))
-    say(servicer, f"certifies: {json.dumps(receipts)[:1500]}")
+def ask(base, content):
+    """A streamed chat; its decision, once the answer has ended."""
+    events(post(base + "/v1/chat/completions", chat(content, stream=True, max_tokens=4, ignore_eos=True)))
+    newest = lambda: json.loads(get(base + "/routing/decisions?limit=1"))["decisions"][0]
+    return until("the outcome", 5, lambda: (r := newest()).get("outcome") and r)
+
+
+def candidate(receipt, worker=None):
+    return next(c for c in receipt["candidates"] if c["worker"] == (worker or receipt["chosen"]))
+
+
+def audited(metrics, found, worker=""):
+    return labelled(metrics, "leeway_kv_claims_audited_total", f'result="{found}"', worker)
+
+
+def labelled(metrics, name, *labels):
+    """The sum of a metric's samples that have all the labels."""
+    lines = get(f"http://127.0.0.1:{metrics}/metrics").splitlines()
+    return sum(float(line.rsplit(" ", 1)[1]) for line in lines if line.split("{")[0] == name and all(label in line for label in labels))
+
+
+def certified(base, metrics, workers, servicer):
+    """Repeated prompts are certified, an owner wins where the saving allows it, and cached_tokens confirm the claims."""
+    for n in range(40):  # words that no engine has cached make events: both workers get a certificate
+        if labelled(metrics, "leeway_kv_certificate") == len(workers):
+            break
+        ask(base, f"{n} is a number that has not been asked about. " * 5)
+        time.sleep(1.1)  # a poll: what was sent before is in the load
+    else:
+        raise AssertionError("not both workers were certified")
+    exact, claims, moved = audited(metrics, "exact"), [], 0
+    ask(base, LONG + "Certified?")
+    for _ in range(12):
+        time.sleep(1.1)
+        receipt = ask(base, LONG + "Certified?")
+        claims.append((candidate(receipt)["cached"], receipt["outcome"]["cached_tokens"]))
+        moved += receipt["chosen"] != receipt["base"]
+    owned = [claim for claim in claims if claim[0] > 0]
+    assert len(owned) > 8 and all(claimed == found for claimed, found in owned), claims
+    assert moved and receipt["slack"] >= 0, receipt
+    assert audited(metrics, "exact") >= exact + len(owned) and audited(metrics, "over") == 0, claims
+    assert labelled(metrics, "leeway_bound_violations_total") == 0
+    say(servicer, f"certifies: {len(claims)} repeats, {len(owned)} with a claim of {owned[-1][0]} of {receipt['prompt_tokens']} tokens, each found; "
+                  f"{moved} moved to the owner, saving {receipt['saving']:.3f} s; audited {audited(metrics, 'exact'):.0f} exact, {audited(metrics, 'over'):.0f} over")
+
+
+def flushed(base, metrics, servicer):
+    """What is flushed through the gateway is claimed no more, and a request finds nothing either."""
+    post(base + "/flush_cache", {})
+    receipt = ask(base, LONG + "Certified?")
+    claimed, found = candidate(receipt)["cached"], receipt["outcome"]["cached_tokens"]
+    assert (claimed, found) == (0, 0) and audited(metrics, "over") == 0, (claimed, found)
+    say(servicer, f"flushes: {claimed} tokens claimed after a flush, {found} found")
+
+
+def restarts(base, metrics, engine, worker, servicer):
+    """Another process at the same address: what the one before held is claimed no more, and new events certify it."""
+    for n in range(20):  # until this worker holds something
+        if labelled(metrics, "leeway_kv_index_blocks", worker) > 12 and labelled(metrics, "leeway_kv_certificate", worker) == 1:
+            break
+        ask(base, f"{n} is the beginning of a prompt that is to be held. " * 20)
+        time.sleep(1.1)
+    held = labelled(metrics, "leeway_kv_index_blocks", worker)
+    assert held > 12, held
+    engine.stop()
+    until("the worker is out of service", 20, lambda: labelled(metrics, "smg_worker_health", worker) == 0)
+    assert labelled(metrics, "leeway_kv_certificate", worker) == 0
+    began = time.monotonic()
+    engine.start()
+    until("the worker is back", 180, lambda: labelled(metrics, "smg_worker_health", worker) == 1)
+    back = time.monotonic() - began
+    left = labelled(metrics, "leeway_kv_index_blocks", worker)
+    assert left == 0, f"{left} blocks of the process before are kept"
+    for n in range(30):
+        if labelled(metrics, "leeway_kv_certificate", worker) == 1:
+            break
+        ask(base, f"{n} is asked of the new process. " * 20)
+        time.sleep(1.1)
+    assert labelled(metrics, "leeway_kv_certificate", worker) == 1, "no new certificate"
+    assert audited(metrics, "over") == 0
+    say(servicer, f"restarts: {held:.0f} blocks held before, none after; lost as {reasons(metrics, worker)}; back after {back:.0f} s, certified again by request {n}")
+
+
+def reasons(metrics, worker):
+    lines = get(f"http://127.0.0.1:{metrics}/metrics").splitlines()
+    return ", ".join(line.split('reason="')[1].split('"')[0] for line in lines
+                     if line.startswith("leeway_kv_certificate_losses_total") and worker in line)
+
+
+class Engine:
+    """A real engine that can be ended and started anew at its port."""
+
+    def __init__(self, servicer):
+        self.servicer, self.port, self.running = servicer, free_port(), None
+        self.url = f"grpc://127.0.0.1:{self.port}"
+
+    def start(self):
+        self.running = contextlib.ExitStack()
+        self.running.enter_context(program(RUN, VENV, self.port, MODEL, env={"SERVICER": self.servicer}))
+
+    def stop(self):
+        if self.running:
+            self.running.close()
+        self.running = None
+
+    def __enter__(self):
+        self.start()
+        return self
+
+    def __exit__(self, *_):
+        self.stop()
+
+
+FLAGS = ("--log-level", "warn", "--load-monitor-interval", "1", "--health-check-interval-secs", "1")
+# What a token costs on this machine and model, so that a saved prefill is worth something beside the generation rate.
+OWNERS = ("--least-load-cache-mode", "enforce", "--least-load-cache-prefill-throughput", "200")
 
 
 def check(servicer):
-    port = free_port()
-    with program(RUN, VENV, port, MODEL, env={"SERVICER": servicer}):
-        with gateway("--load-monitor-interval", "1", "--health-check-interval-secs", "1", "--least-load-cache-mode", "shadow",
-                     "--worker-urls", f"grpc://127.0.0.1:{port}", patience=180) as (base, _):
+    with Engine(servicer) as one:
+        with gateway(*FLAGS, "--worker-urls", one.url, patience=180) as (base, _):
             say(servicer, "serves")
             streams(base, servicer)
             caches(base, servicer)
-            certified(base, servicer)
             leaves(base, servicer)
+            with Engine(servicer) as two:
+                urls = (one.url, two.url)
+                with gateway(*FLAGS, *OWNERS, "--worker-urls", *urls, patience=180) as (both, metrics):
+                    until("both engines serve", 180, lambda: labelled(metrics, "smg_worker_health") == 2)
+                    certified(both, metrics, urls, servicer)
+                    flushed(both, metrics, servicer)
+                    restarts(both, metrics, two, two.url, servicer)
             dies(base, servicer)
 
 
