@@ -109,7 +109,7 @@ func (a *audit) check(m *member, all []routing.Receipt, i int) {
 func (m *member) excuses(all []routing.Receipt, i int) bool {
 	at, ends := all[i].At, all[i].At.Add(seconds(all[i].Outcome.Duration))
 	for _, e := range m.events {
-		if e.from.After(ends) {
+		if e.from.After(ends) || e.known && e.to.Before(at) {
 			continue
 		}
 		shown := 0

@@ -40,7 +40,17 @@ type member struct {
 }
 
 // event is a trouble that can make a claim false before the gateway can know, from its beginning to its end.
-type event struct{ from, to time.Time }
+type event struct {
+	from, to time.Time
+	known    bool // the gateway did it itself, and knows when it is over
+}
+
+// note remembers what was done to a worker.
+func (m *member) note(e event) {
+	m.mu.Lock()
+	m.events = append(m.events, e)
+	m.mu.Unlock()
+}
 
 var kinds = []sim.Options{ // read-only
 	{Dialect: "sglang", Servicer: string(sim.Python)}, {Dialect: "vllm", Servicer: string(sim.Python)},
@@ -131,7 +141,7 @@ func (f *fleet) trouble(ctx context.Context, g *gateway) {
 		}
 		if n%100 == 49 {
 			f.count("flushes through the gateway")
-			all.Go(func() { _ = post(g.url+"/flush_cache", "") })
+			all.Go(func() { f.flushAll(g) })
 		}
 		plan, m := plans[n%len(plans)], f.workers[rand.IntN(len(f.workers))]
 		if !m.busy.TryLock() {
@@ -142,10 +152,17 @@ func (f *fleet) trouble(ctx context.Context, g *gateway) {
 			defer m.busy.Unlock()
 			began := time.Now()
 			_ = plan.do(ctx, m) // a worker that cannot be disturbed is as good as one that was
-			m.mu.Lock()
-			m.events = append(m.events, event{began, time.Now()})
-			m.mu.Unlock()
+			m.note(event{from: began, to: time.Now()})
 		})
+	}
+}
+
+// flushAll empties every cache through the gateway.
+func (f *fleet) flushAll(g *gateway) {
+	began := time.Now()
+	_ = post(g.url+"/flush_cache", "") // caches in use are not flushed, which is no failure
+	for _, m := range f.workers {
+		m.note(event{from: began, to: time.Now(), known: true})
 	}
 }
 
