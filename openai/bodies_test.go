@@ -54,7 +54,7 @@ func TestPromptsComeInFourShapes(t *testing.T) {
 }
 
 func TestAnswersAreValidJSON(t *testing.T) {
-	logprobs := []TokenLogprob{{"你", -1, []TopLogprob{{"你", -1}, {"a", -2}, {"a", -3}}}, {"b", 0, nil}}
+	logprobs := []TokenLogprob{{"你", -1, []TopLogprob{{"你", -1}, {"a", -2}, {"a", -3}}, 0}, {"b", 0, nil, 1}}
 	choice := TextChoice{Index: 1, Text: "你b", Logprobs: logprobs, Offset: 4, Finish: "length"}
 	for want, got := range map[string][]byte{
 		`"token_logprobs":[-1,0],"top_logprobs":[{"你":-1,"a":-2},{}],"text_offset":[4,5]`:                          Completion{Head: head, Choices: []TextChoice{choice, choice}}.AppendJSON(nil),

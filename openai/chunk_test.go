@@ -22,7 +22,7 @@ func frames() []Chunk {
 		{Delta: Delta{Call: CallDelta{ID: "call_1", Name: "f"}}},
 		{Delta: Delta{Call: CallDelta{Index: 1, Arguments: `{"a":`}}},
 		{Delta: Delta{Call: CallDelta{ID: "call_1", Name: "f", Arguments: "{}"}}},
-		{Delta: Delta{Content: "x"}, Logprobs: []TokenLogprob{{"x", -0.5, []TopLogprob{{"x", -0.5}, {"\xe4", float32(math.Inf(-1))}}}}},
+		{Delta: Delta{Content: "x"}, Logprobs: []TokenLogprob{{"x", -0.5, []TopLogprob{{"x", -0.5}, {"\xe4", float32(math.Inf(-1))}}, 0}}},
 		{Finish: "stop"},
 		{Finish: "stop", MatchedStop: MatchedStop{Set: true, Text: "END"}},
 		{Finish: "stop", MatchedStop: MatchedStop{Set: true, Token: 2}, Usage: &usage},

@@ -80,7 +80,7 @@ type TextChoice struct {
 	Index       int
 	Text        string
 	Logprobs    []TokenLogprob // nil unless asked for
-	Offset      int            // the characters of the choice before Logprobs' first token
+	Offset      int            // the characters of the choice before the answer: what is echoed
 	Finish      string         // "" is null
 	MatchedStop MatchedStop
 }

@@ -3,7 +3,6 @@ package openai
 import (
 	"math"
 	"strconv"
-	"unicode/utf8"
 )
 
 // TokenLogprob is one generated token, how likely it was, and the likeliest in its place. Token may hold half a
@@ -12,6 +11,7 @@ type TokenLogprob struct {
 	Token   string
 	Logprob float32
 	Top     []TopLogprob
+	Offset  int // the characters of the answer before it
 }
 
 // TopLogprob is one candidate for a position.
@@ -73,7 +73,7 @@ func appendLogprob(dst []byte, p float32) []byte {
 	return strconv.AppendFloat(dst, f, 'g', -1, 32)
 }
 
-// appendTextLogprobs appends the columns that completions use. Offsets count characters.
+// appendTextLogprobs appends the columns that completions use. Offsets count characters; offset is of the answer itself.
 func appendTextLogprobs(dst []byte, tokens []TokenLogprob, offset int) []byte {
 	if tokens == nil {
 		return append(dst, "null"...)
@@ -91,8 +91,7 @@ func appendTextLogprobs(dst []byte, tokens []TokenLogprob, offset int) []byte {
 	column(`],"token_logprobs":[`, func(t *TokenLogprob) { dst = appendLogprob(dst, t.Logprob) })
 	column(`],"top_logprobs":[`, func(t *TokenLogprob) { dst = appendTopByToken(dst, t.Top) })
 	column(`],"text_offset":[`, func(t *TokenLogprob) {
-		dst = strconv.AppendInt(dst, int64(offset), 10)
-		offset += utf8.RuneCountInString(t.Token)
+		dst = strconv.AppendInt(dst, int64(offset+t.Offset), 10)
 	})
 	return append(dst, "]}"...)
 }

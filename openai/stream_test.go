@@ -43,7 +43,7 @@ func randomChoice(index int) ChatChoice {
 		c.ToolCalls = append(c.ToolCalls, ToolCall{ID: "call_" + randomText(1), Name: "f", Arguments: randomText(8 * (i + 1))})
 	}
 	if index == 2 {
-		c.Logprobs = []TokenLogprob{{"a", -1, []TopLogprob{{"b", -2}}}, {"\xf0", -0.25, nil}}
+		c.Logprobs = []TokenLogprob{{"a", -1, []TopLogprob{{"b", -2}}, 0}, {"\xf0", -0.25, nil, 1}}
 	}
 	return c
 }

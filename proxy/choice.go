@@ -133,7 +133,7 @@ func (c *choice) token(id uint32) {
 
 // pass puts text through the stops. A stop string ends the choice.
 func (c *choice) pass(text []byte) {
-	c.logprobs.decoded += len(text)
+	c.logprobs.decode(text)
 	before := len(c.text)
 	out, match, found := c.stops.add(c.text, text)
 	c.text = out

@@ -9,7 +9,7 @@ import (
 
 // complete answers POST /v1/completions: the journey of a chat with other ends.
 func (g *Gateway) complete(x *exchange, r *http.Request) error {
-	body, err := readBody(r)
+	body, err := readJSON(r)
 	if err != nil {
 		return err
 	}
@@ -79,25 +79,23 @@ func (g *Gateway) completionReply(x *exchange, r *http.Request, req *openai.Comp
 	}
 	return &frames{
 		events: e, usage: req.IncludeUsage, continuous: req.ContinuousUsage,
-		format: &textFormat{openai.NewTextChunks(head), echo, make([]int, len(echo))},
+		format: &textFormat{openai.NewTextChunks(head), echo},
 	}, nil
 }
 
 // textFormat writes parts as chunks of a completion. It has no role; what it echoes comes first.
 type textFormat struct {
 	*openai.TextChunks
-	echo    []string // of each choice
-	offsets []int    // characters of each choice so far
+	echo []string // of each choice
 }
 
 func (f *textFormat) appendPart(dst []byte, p *part, usage *openai.Usage) []byte {
-	c := openai.TextChoice{Index: p.index, Text: string(p.text), Logprobs: p.logprobs, Offset: f.offsets[p.index], Finish: p.finish, MatchedStop: p.matched}
+	c := openai.TextChoice{Index: p.index, Text: string(p.text), Logprobs: p.logprobs, Offset: utf8.RuneCountInString(f.echo[p.index]), Finish: p.finish, MatchedStop: p.matched}
 	if p.kind == partRole {
 		if c.Text = f.echo[p.index]; c.Text == "" {
 			return dst
 		}
 	}
-	f.offsets[p.index] += utf8.RuneCountInString(c.Text)
 	return f.AppendChunk(dst, c, usage)
 }
 

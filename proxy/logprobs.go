@@ -1,6 +1,8 @@
 package proxy
 
 import (
+	"unicode/utf8"
+
 	"leeway/openai"
 	"leeway/openai/tokenizer"
 	"leeway/workers/engine"
@@ -11,18 +13,28 @@ import (
 type logprobQueue struct {
 	entries  []openai.TokenLogprob
 	ends     []int // how much text must have been released for each entry to go
-	decoded  int   // bytes that the decoder has given
-	released int   // bytes that the stops have let go of
+	decoded  extent
+	released int // bytes that the stops have let go of
+}
+
+// extent is how much text the decoder has given.
+type extent struct{ bytes, characters int }
+
+func (q *logprobQueue) decode(text []byte) {
+	q.decoded.bytes += len(text)
+	q.decoded.characters += utf8.RuneCount(text)
 }
 
 // add queues the entry of the token that has just been decoded; before is what had been decoded without it. A token
 // without text of its own goes with the next.
-func (q *logprobQueue) add(tokens *tokenizer.Tokenizer, l *engine.Logprob, before int) {
-	end := q.decoded
-	if end == before {
+func (q *logprobQueue) add(tokens *tokenizer.Tokenizer, l *engine.Logprob, before extent) {
+	end := q.decoded.bytes
+	if end == before.bytes {
 		end++
 	}
-	q.entries = append(q.entries, tokenLogprob(tokens, l))
+	entry := tokenLogprob(tokens, l)
+	entry.Offset = before.characters
+	q.entries = append(q.entries, entry)
 	q.ends = append(q.ends, end)
 }
 
@@ -44,7 +56,7 @@ func (q *logprobQueue) drop(n int) {
 }
 
 func tokenLogprob(tokens *tokenizer.Tokenizer, l *engine.Logprob) openai.TokenLogprob {
-	one := func(id uint32) string { return tokens.Decode([]uint32{id}, false) }
+	one := func(id uint32) string { return string(tokens.AppendBytes(nil, id)) }
 	out := openai.TokenLogprob{Token: one(l.Token), Logprob: float32(l.Value)}
 	for _, t := range l.Top {
 		out.Top = append(out.Top, openai.TopLogprob{Token: one(t.Token), Logprob: float32(t.Value)})

@@ -125,7 +125,7 @@ func (o *native) generated(a *answer, index int, finish string, matched openai.M
 	c, cost := &a.choices[index-a.first], a.cost()
 	out := openai.Generated{
 		Text: string(o.texts[index]), OutputIDs: c.ids, ID: o.id, Finish: finish, MatchedStop: matched, Prompt: cost.PromptTokens,
-		Completion: c.completion, Cached: cost.CachedTokens, Version: o.version, Seconds: time.Since(o.x.start).Seconds(), Logprobs: c.idLogprobs,
+		Completion: c.completion, Cached: cost.CachedTokens, Version: o.version, Seconds: time.Since(o.x.start).Seconds(), Logprobs: c.idLogprobs, Streamed: o.events != nil, Index: index,
 	}
 	for i := range out.Logprobs {
 		if out.Logprobs[i].Shown = o.req.ReturnText; o.req.ReturnText {

@@ -64,6 +64,15 @@ type endStrip struct {
 	start, stop int
 }
 
+// AppendBytes appends what a token adds to a text that it does not begin, exactly: also where that is only part of a
+// character. An unknown id adds nothing.
+func (t *Tokenizer) AppendBytes(dst []byte, id uint32) []byte {
+	if t.decoding.flags.get(id)&flagKnown == 0 {
+		return dst
+	}
+	return append(dst, t.decoding.rest.get(id)...)
+}
+
 // Decode returns the text of ids; skipSpecial leaves special tokens out. Unknown ids have no text.
 func (t *Tokenizer) Decode(ids []uint32, skipSpecial bool) string {
 	d := t.NewDecoder(skipSpecial)

@@ -1,6 +1,7 @@
 package tokenizer
 
 import (
+	"bytes"
 	"math/rand/v2"
 	"path/filepath"
 	"strings"
@@ -45,6 +46,29 @@ func TestAStreamDecodesToWhatTheWholeDoes(t *testing.T) {
 				}
 			}
 		})
+	}
+}
+
+func TestTheBytesOfTokensMakeTheText(t *testing.T) {
+	texts := readCorpus(t, "testdata/corpus.jsonl.gz")
+	for name, exact := range map[string]bool{"mini/qwen3vocab__llama3_glm4_cl100k": true, "mini/mistral_v01_spm": false} {
+		tok := loadGzip(t, "testdata/"+name+".tokenizer.json.gz")
+		for _, text := range texts {
+			var all []byte
+			for _, id := range tok.Encode(text, false) {
+				all = tok.AppendBytes(all, id)
+			}
+			want := text
+			if !exact { // it puts a space in front, and takes it away again from a whole text
+				all, want = bytes.TrimLeft(all, " "), strings.TrimLeft(tok.Decode(tok.Encode(text, false), false), " ")
+			}
+			if string(all) != want {
+				t.Fatalf("%s: %q became %q", name, text, all)
+			}
+		}
+		if got := tok.AppendBytes(nil, 1<<21); got != nil {
+			t.Errorf("%s: a token that is not there is %q", name, got)
+		}
 	}
 }
 
