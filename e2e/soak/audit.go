@@ -17,9 +17,9 @@ type audit struct {
 	decisions, moved, failed int
 	nothing                  int // certified, and claimed nothing
 	claims, exact, under     int
-	byABlock                 int // over by no more than one
-	evicted                  int // over at a worker with a small cache: evicted before the request came
-	excused                  int // over after a trouble that the gateway could not know of yet
+	byABlock                 int            // over by no more than one
+	evicted                  int            // over at a worker with a small cache: evicted before the request came
+	excused                  map[string]int // over after a trouble that the gateway could not know of yet, by the trouble
 	uncaught                 []string
 	negative                 int // slacks
 	cached, engineCached     int
@@ -38,7 +38,7 @@ func readLog(path string, f *fleet) (*audit, error) {
 		return nil, err
 	}
 	defer file.Close()
-	a, byWorker := &audit{}, map[string][]routing.Receipt{}
+	a, byWorker := &audit{excused: map[string]int{}}, map[string][]routing.Receipt{}
 	lines := bufio.NewScanner(file)
 	lines.Buffer(nil, 4<<20)
 	for lines.Scan() {
@@ -89,7 +89,8 @@ func (a *audit) check(m *member, all []routing.Receipt, i int) {
 		return
 	}
 	a.claims++
-	switch over := int(x.Cached) - r.Outcome.CachedTokens; {
+	over := int(x.Cached) - r.Outcome.CachedTokens
+	switch excuse := m.excuse(all, i); {
 	case over == 0:
 		a.exact++
 	case over < 0:
@@ -98,17 +99,17 @@ func (a *audit) check(m *member, all []routing.Receipt, i int) {
 		a.byABlock++
 	case m.small:
 		a.evicted++
-	case m.excuses(all, i):
-		a.excused++
+	case excuse != "":
+		a.excused[excuse]++
 	default:
 		a.uncaught = append(a.uncaught, fmt.Sprintf("%s %s at %s: claimed %d, found %d", m.URL(), m.dialect, r.At.Format("15:04:05.000"), x.Cached, r.Outcome.CachedTokens))
 	}
 }
 
-// excuses says whether a trouble had come that too few answers had shown to the gateway when it decided.
-func (m *member) excuses(all []routing.Receipt, i int) bool {
+// excuse names the newest trouble that too few answers had shown to the gateway when it decided; "" if there was none.
+func (m *member) excuse(all []routing.Receipt, i int) string {
 	at, ends := all[i].At, all[i].At.Add(seconds(all[i].Outcome.Duration))
-	for _, e := range m.events {
+	for _, e := range slices.Backward(m.events) {
 		if e.from.After(ends) || e.known && e.to.Before(at) {
 			continue
 		}
@@ -119,18 +120,18 @@ func (m *member) excuses(all []routing.Receipt, i int) bool {
 			}
 		}
 		if shown < needed {
-			return true
+			return e.what
 		}
 	}
-	return false
+	return ""
 }
 
 func seconds(s float64) time.Duration { return time.Duration(s * float64(time.Second)) }
 
 func (a *audit) print() {
 	fmt.Printf("decisions   %d, %d moved to an owner, %d attempts failed\n", a.decisions, a.moved, a.failed)
-	fmt.Printf("claims      %d with a certificate, and %d more of nothing: %d exact, %d under, %d over by a block, %d over by more and evicted meanwhile, %d over and excused by a trouble just before, %d over and not\n",
-		a.claims, a.nothing, a.exact, a.under, a.byABlock, a.evicted, a.excused, len(a.uncaught))
+	fmt.Printf("claims      %d with a certificate, and %d more of nothing: %d exact, %d under, %d over by a block, %d over by more and evicted meanwhile, %d over and not excused; excused by a trouble just before: %v\n",
+		a.claims, a.nothing, a.exact, a.under, a.byABlock, a.evicted, len(a.uncaught), a.excused)
 	fmt.Printf("engines     %d answers and %d cached tokens; the gateway counted %d and %d\n", a.engineAnswers, a.engineCached, a.answers, a.cached)
 	for _, line := range a.uncaught {
 		fmt.Println("  uncaught ", line)
