@@ -18,6 +18,7 @@ type plan struct {
 	thoughts     string // the parser of reasoning; "": none
 	startsInside bool   // the prompt has opened a thought
 	thoughtsLast bool   // a thought is kept until it ends
+	thoughtsSaid bool   // thoughts are content, without their markers
 	calls        *callPlan
 	keepIDs      bool // the client wants the ids as well
 }
@@ -45,7 +46,11 @@ func newAnswer(p *plan, ours int, earlier *answer) (*answer, error) {
 		*c = choice{plan: p, index: a.first + i, decoder: p.tokens.NewDecoder(p.skipSpecial), stops: stops{words: p.stops}}
 		var err error
 		if p.thoughts != "" {
-			if c.reasoning, err = reasoning.New(p.thoughts, p.startsInside); err != nil {
+			parser := reasoning.New
+			if p.calls == nil {
+				parser = reasoning.NewLast
+			}
+			if c.reasoning, err = parser(p.thoughts, p.startsInside); err != nil {
 				return nil, err
 			}
 		}

@@ -172,7 +172,10 @@ func (c *choice) think(parts []part, thought, content string) []part {
 	if thought != "" || content != "" {
 		c.uncounted = 0
 	}
-	if c.plan.thoughtsLast {
+	switch {
+	case c.plan.thoughtsSaid:
+		thought, content = "", thought+content
+	case c.plan.thoughtsLast:
 		thought = c.keepThought(thought, content)
 	}
 	if thought != "" {

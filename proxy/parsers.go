@@ -70,11 +70,13 @@ func (l *library) planThoughts(p *prompt, req *openai.ChatRequest) {
 	thinks := p.model.language.templates.Thinking(req).On
 	inside := startsInside(name, p.text, thinks)
 	p.request.Reasoning = thinks || inside
-	if !req.SeparateReasoning {
+	special := reasoning.NeedsSpecialTokens(name)
+	if !req.SeparateReasoning && !special { // other families' markers are text, and stay
 		return
 	}
-	p.plan.thoughts, p.plan.startsInside, p.plan.thoughtsLast = name, inside, !req.StreamReasoning
-	if reasoning.NeedsSpecialTokens(name) {
+	p.plan.thoughts, p.plan.startsInside = name, inside
+	p.plan.thoughtsLast, p.plan.thoughtsSaid = !req.StreamReasoning, !req.SeparateReasoning
+	if special {
 		p.plan.skipSpecial = false
 	}
 }

@@ -154,6 +154,24 @@ func TestReasoningIsToldFromContent(t *testing.T) {
 	}
 }
 
+func TestHarmonyMarkersNeverReachTheClient(t *testing.T) { // case A28
+	text := "<|channel|>analysis<|message|>Hm, 想.<|end|><|start|>assistant<|channel|>commentary to=functions.weather <|constrain|>json<|message|>{\"city\":\"A\"}<|call|>" +
+		"<|start|>assistant<|channel|>final<|message|>Hi.<|return|>"
+	b := start(t, one(t, "vllm", text), func(s *setup) { s.models.ReasoningParser, s.models.ToolCallParser = "harmony", "harmony" })
+	for members, want := range map[string]called{
+		``:                                      {content: `{"city":"A"}Hi.`, reasoning: "Hm, 想.", finish: "stop"},
+		`,"separate_reasoning":false`:           {content: `Hm, 想.{"city":"A"}Hi.`, finish: "stop"},
+		weather:                                 {content: "Hi.", reasoning: "Hm, 想.", calls: []string{`weather({"city":"A"})`}, ids: 1, finish: "tool_calls"},
+		weather + `,"separate_reasoning":false`: {content: "Hm, 想.Hi.", calls: []string{`weather({"city":"A"})`}, ids: 1, finish: "tool_calls"},
+		`,"skip_special_tokens":false,"stop":["never"]`: {content: `{"city":"A"}Hi.`, reasoning: "Hm, 想.", finish: "stop"},
+	} {
+		got := b.bothWays(t, members)
+		if fmt.Sprintf("%+v", got) != fmt.Sprintf("%+v", want) {
+			t.Errorf("%s\n got %+v\nwant %+v", members, got, want)
+		}
+	}
+}
+
 func TestAThoughtComesInOnePieceIfSoWanted(t *testing.T) {
 	text := "<think>\nLet me 想 about it.\n</think>\n\nIt is so."
 	b := start(t, one(t, "sglang", text), func(s *setup) { s.models.ReasoningParser = "qwen3" })

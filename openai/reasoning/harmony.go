@@ -1,11 +1,15 @@
 package reasoning
 
-import "strings"
+import (
+	"strings"
+	"unicode"
+)
 
 // harmony is the parser of gpt-oss, which sends messages on channels. What it writes on the analysis channel are
 // thoughts, other messages to the user are content without their markers, and a message to a function stays as it is:
 // the tool parser knows it by its header.
 type harmony struct {
+	last          bool // no tool parser follows: calls are content
 	buf           string
 	kind          kind
 	thought, said string // what one run puts out
@@ -93,6 +97,9 @@ func (h *harmony) header(mark string, eof bool) bool {
 	switch {
 	case at < 0 && len(h.buf) < maxHeader+len(messageMark) && !eof:
 		return false
+	case at < 0 && h.headerAlone(mark): // the answer was cut off in it
+		h.buf = ""
+		return false
 	case at < 0 || at > maxHeader:
 		h.pass(len(mark))
 		return true
@@ -100,7 +107,7 @@ func (h *harmony) header(mark string, eof bool) bool {
 	header := h.buf[:at]
 	_, channel, _ := strings.Cut(header, channelMark)
 	switch {
-	case strings.Contains(header, "to="):
+	case strings.Contains(header, "to=") && !h.last:
 		h.kind = call
 		h.pass(at + len(messageMark))
 		return true
@@ -111,6 +118,17 @@ func (h *harmony) header(mark string, eof bool) bool {
 	}
 	h.buf = h.buf[at+len(messageMark):]
 	return true
+}
+
+// headerAlone reports whether a marker and all that follows it are the beginning of a header: words behind markers.
+func (h *harmony) headerAlone(mark string) bool {
+	rest := h.buf[len(mark):]
+	if len(rest) > maxHeader || strings.HasPrefix(rest, " ") {
+		return false
+	}
+	return strings.IndexFunc(rest, func(r rune) bool {
+		return r > '~' || r < ' ' || !unicode.IsLetter(r) && !unicode.IsDigit(r) && !strings.ContainsRune(" _-.=<|>:", r)
+	}) < 0
 }
 
 // first returns the marker that comes first in a text, and where, or −1.

@@ -106,6 +106,15 @@ func Names() []string {
 	return names
 }
 
+// NewLast is New for an answer that no tool parser reads afterwards: no marker is left for one.
+func NewLast(name string, startsInside bool) (Parser, error) {
+	p, err := New(name, startsInside)
+	if h, ok := p.(*harmony); ok {
+		h.last = true
+	}
+	return p, err
+}
+
 // New is a parser of one answer of the named family. startsInside says whether the answer begins inside the fence, as
 // the prompt decides.
 func New(name string, startsInside bool) (Parser, error) {

@@ -36,6 +36,8 @@ var answers = []struct {
 		"Hm.", "<|start|>assistant<|channel|>commentary to=functions.f <|constrain|>json<|message|>{}<|call|>"},
 	{"harmony", false, "<|channel|>commentary<|message|>I look.<|end|><|start|>assistant<|channel|>analysis<|message|>cut <|en", "cut <|en", "I look."},
 	{"harmony", false, "plain <|start|> text", "", "plain <|start|> text"},
+	{"harmony", false, "<|channel|>analysis<|message|>Hm.<|end|><|start|>assistant<|chan", "Hm.", ""},
+	{"harmony", false, "<|channel|>ana", "", ""},
 }
 
 func part(t testing.TB, family string, inside bool, pieces ...string) (reasoning, content string) {
@@ -70,6 +72,17 @@ func TestAnswersArePartedHoweverTheyAreCut(t *testing.T) {
 			single = append(single, x.text[i:i+1])
 		}
 		check(single...)
+	}
+}
+
+func TestWhereNoToolParserFollowsNoMarkerIsLeft(t *testing.T) { // case A28
+	p, err := NewLast("harmony", false)
+	if err != nil {
+		t.Fatal(err)
+	}
+	r, c := p.Add("<|channel|>analysis<|message|>Hm.<|end|><|start|>assistant<|channel|>commentary to=functions.f <|constrain|>json<|message|>{}<|call|>")
+	if r != "Hm." || c != "{}" {
+		t.Errorf("%q and %q", r, c)
 	}
 }
 
