@@ -140,7 +140,7 @@ func (f *fleet) trouble(ctx context.Context, g *gateway) {
 			return
 		case <-tick.C:
 		}
-		if n%100 == 49 {
+		if n%100 == 70 {
 			f.count("flushes through the gateway")
 			all.Go(func() { f.flushAll(g) })
 		}
@@ -152,7 +152,7 @@ func (f *fleet) trouble(ctx context.Context, g *gateway) {
 		all.Go(func() {
 			defer m.busy.Unlock()
 			began := time.Now()
-			_ = plan.do(ctx, m) // a worker that cannot be disturbed is as good as one that was
+			_ = plan.do(ctx, m)                                        // a worker that cannot be disturbed is as good as one that was
 			if plan.name == "gaps" || plan.name == "doubled batches" { // nothing is lost by these, so they excuse nothing
 				return
 			}
