@@ -1,13 +1,19 @@
-"""Runs the official SDKs for Python and JavaScript against `leeway --demo`. Usage: sdks.py FOLDER_WITH_NODE_MODULES"""
-import pathlib, shutil, subprocess, sys
+"""Runs the official SDKs for Python and JavaScript through a scripted conversation with a worker of each dialect.
+Usage: sdks.py FOLDER_WITH_NODE_MODULES"""
+import contextlib, pathlib, shutil, subprocess, sys
 
-from running import LEEWAY, free_port, get, program, until
+from running import LEEWAY, free_port, gateway, program
 
 here, home = pathlib.Path(__file__).parent, pathlib.Path(sys.argv[1]).resolve()
-port, metrics = free_port(), free_port()
-with program(LEEWAY, "--demo", "--host", "127.0.0.1", "--port", port, "--prometheus-port", metrics):
-    base = f"http://127.0.0.1:{port}"
-    until("readiness", 30, lambda: get(base + "/readiness"))
+with contextlib.ExitStack() as fleet:
+    urls = []
+    for dialect in ("sglang", "vllm", "tokenspeed"):
+        port = free_port()
+        fleet.enter_context(program(LEEWAY, "sim", "--dialect", dialect, "--port", port, "--speed", 10,
+                                    "--replies", here / "conversation.jsonl"))
+        urls.append(f"grpc://127.0.0.1:{port}")
+    base, _ = fleet.enter_context(gateway("--policy", "round_robin", "--tool-call-parser", "hermes", "--reasoning-parser", "qwen3",
+                                          "--worker-urls", *urls))
     subprocess.run([sys.executable, here / "sdk.py", base], check=True)
     # node looks for packages beside the script
     script = shutil.copy(here / "sdk.mjs", home / "sdk.mjs")
