@@ -243,7 +243,11 @@ func (c *conversation) vars(messages []Value, addGenerationPrompt bool, special 
 
 func (c *conversation) tools() (Value, error) {
 	var tools []Value
-	for i, tool := range c.req.Callable() {
+	shown := c.req.Callable()
+	if c.req.ToolChoice.Mode == openai.ToolNamed {
+		shown = c.req.Tools // a forced call is a matter of grammar: the prompt, and its cached prefix, stay as they were
+	}
+	for i, tool := range shown {
 		v, err := ParseJSON(tool.Raw)
 		if err != nil {
 			return nil, invalid(fmt.Sprintf("tools[%d]", i), err.Error())
