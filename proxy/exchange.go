@@ -2,7 +2,11 @@ package proxy
 
 import (
 	"bytes"
+	"context"
+	"errors"
+	"io"
 	"net/http"
+	"os"
 	"time"
 
 	"github.com/rs/zerolog"
@@ -69,8 +73,8 @@ func (x *exchange) FlushError() error {
 // Unwrap lets a ResponseController reach the connection.
 func (x *exchange) Unwrap() http.ResponseWriter { return x.ResponseWriter }
 
-// fail answers with the error: as a response, as the last event of a stream that has begun, or, where the client is
-// gone, not at all.
+// fail answers with the error: as a response or as the last event of a stream that has begun. A client that seems gone
+// may have closed one direction only and still read: it must not take a stream that was cut for one that has ended.
 func (x *exchange) fail(err error) {
 	f := asFailure(err)
 	x.code = f.Code
@@ -80,14 +84,12 @@ func (x *exchange) fail(err error) {
 	case f.Status >= 500:
 		x.log.Warn().Err(err).Int("status", f.Status).Str("code", f.Code).Msg("request failed")
 	}
-	if x.stream != nil && x.stream.abandon(f) {
-		return
-	}
 	switch {
-	case x.status != 0:
-	case f.Status == statusClientGone:
-		x.status = statusClientGone
-	default:
+	case x.stream != nil && x.stream.abandon(f):
+		if f.Status == statusClientGone {
+			panic(http.ErrAbortHandler)
+		}
+	case x.status == 0:
 		f.write(x)
 	}
 }
@@ -102,12 +104,22 @@ func (h handler) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	}
 }
 
-// readBody reads the whole body, which also lets net/http watch for the client's leaving.
+// readBody reads the whole body, which also lets net/http watch for the client's leaving. A body that breaks off is one
+// whose client has left.
 func readBody(r *http.Request) ([]byte, error) {
 	var buf bytes.Buffer
 	if 0 < r.ContentLength && r.ContentLength <= smallBody {
 		buf.Grow(int(r.ContentLength) + bytes.MinRead)
 	}
 	_, err := buf.ReadFrom(r.Body)
-	return buf.Bytes(), err
+	_, tooLarge := errors.AsType[*http.MaxBytesError](err)
+	switch {
+	case err == nil, tooLarge, errors.Is(err, os.ErrDeadlineExceeded):
+		return buf.Bytes(), err
+	case r.Context().Err() != nil:
+		return nil, context.Cause(r.Context())
+	case errors.Is(err, io.ErrUnexpectedEOF):
+		return nil, context.Canceled
+	}
+	return nil, errBadBody
 }
