@@ -9,7 +9,7 @@ import (
 
 // complete answers POST /v1/completions: the journey of a chat with other ends.
 func (g *Gateway) complete(x *exchange, r *http.Request) error {
-	body, err := readJSON(r)
+	body, err := readBody(r)
 	if err != nil {
 		return err
 	}
