@@ -2,10 +2,12 @@ package proxy
 
 import (
 	"context"
+	"errors"
 	"net/http"
 
 	"leeway/openai"
 	"leeway/routing"
+	"leeway/workers/engine"
 )
 
 // embed answers POST /v1/embeddings: one vector for each input, in order.
@@ -26,9 +28,12 @@ func (g *Gateway) embed(x *exchange, r *http.Request) error {
 		if req.Dimensions != nil {
 			return openai.Invalid("dimensions", openai.CodeUnsupported, "The length of an embedding cannot be chosen; leave it out.")
 		}
+		if err := g.tellIgnored(req.Ignored, x.Header().Set); err != nil {
+			return err
+		}
 		out := openai.Embeddings{Model: m.name, Base64: req.Base64}
 		for _, in := range req.Input.List {
-			p := &prompt{model: m, text: in.Text, tokens: in.Tokens, route: "embeddings", plain: true, ignored: req.Ignored}
+			p := &prompt{model: m, text: in.Text, tokens: in.Tokens, route: "embeddings", plain: true}
 			if p.tokens == nil {
 				p.tokens = m.language.tokens.Encode(p.text, true)
 			}
@@ -61,6 +66,9 @@ func (g *Gateway) embedOne(ctx context.Context, id string, p *prompt, out *opena
 			}
 			out.PromptTokens += e.PromptTokens
 			return nil
+		}
+		if errors.Is(err, engine.ErrUnsupported) {
+			err = errNoEmbeddings
 		}
 		g.end(lease, routing.Outcome{Error: asFailure(err).Code})
 		if ctx.Err() != nil || !elsewhere(err) || attempt >= g.config.attempts() {

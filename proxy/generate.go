@@ -128,7 +128,11 @@ func (g *Gateway) announce(lease *routing.Lease, p *prompt, speaks engine.Dialec
 	if g.config.WorkerHeader != "" {
 		out.header(g.config.WorkerHeader, lease.Target().ID)
 	}
-	ignored := p.ignoredBy(speaks)
+	return g.tellIgnored(p.ignoredBy(speaks), out.header)
+}
+
+// tellIgnored names fields that have no effect in a header, or refuses them.
+func (g *Gateway) tellIgnored(ignored []string, header func(name, value string)) error {
 	if len(ignored) > 0 && g.config.UnsupportedFields == "refuse" {
 		return unsupportedField(ignored[0])
 	}
@@ -140,7 +144,7 @@ func (g *Gateway) announce(lease *routing.Lease, p *prompt, speaks engine.Dialec
 		}
 	}
 	if len(names) > 0 {
-		out.header("X-Leeway-Ignored-Parameters", strings.Join(names, ", "))
+		header("X-Leeway-Ignored-Parameters", strings.Join(names, ", "))
 	}
 	return nil
 }

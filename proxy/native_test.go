@@ -74,6 +74,17 @@ func TestEmbeddingsComeInOrder(t *testing.T) {
 	b.atRest(t)
 }
 
+func TestAskingForEmbeddingsWhereThereAreNoneIsTheClientsMistake(t *testing.T) {
+	b := start(t, one(t, "tokenspeed", greeting))
+	resp := b.post(t, t.Context(), "/v1/embeddings", `{"model":"demo","input":"a","dimension":3}`)
+	defer resp.Body.Close()
+	body, _ := io.ReadAll(resp.Body)
+	if e := errorOf(t, string(body)); resp.StatusCode != 400 || e.Code != "unsupported_operation" || resp.Header.Get("X-Leeway-Ignored-Parameters") != "dimension" {
+		t.Errorf("%d %s %v", resp.StatusCode, body, resp.Header)
+	}
+	b.atRest(t)
+}
+
 func TestTextIsParsedOnDemand(t *testing.T) {
 	g := empty(t, nil)
 	a := ask(t, g.Handler(), "POST", "/parse/function_call", `{"text":"Look: <tool_call>{\"name\":\"f\",\"arguments\":{}}</tool_call>","tool_call_parser":"hermes","tools":[{"type":"function","function":{"name":"f"}}]}`)
