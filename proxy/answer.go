@@ -21,6 +21,7 @@ type plan struct {
 	thoughtsSaid bool   // thoughts are content, without their markers
 	calls        *callPlan
 	keepIDs      bool // the client wants the ids as well
+	alternatives int  // to each token that the client wants to see; an engine may send more
 }
 
 // answer turns the deltas of one request into parts. It counts tokens by the ids it is given and by nothing else.

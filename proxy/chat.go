@@ -40,6 +40,9 @@ const routingKeyHeader = "X-Smg-Routing-Key"
 func (g *Gateway) walk(x *exchange, r *http.Request, prompts []*prompt, out reply, c routed) error {
 	var a *answer
 	for i, p := range prompts {
+		if n := p.request.Logprobs; n != nil {
+			p.plan.alternatives = *n
+		}
 		var err error
 		if a, err = newAnswer(&p.plan, len(p.tokens), a); err != nil {
 			return err

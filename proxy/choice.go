@@ -87,7 +87,9 @@ func (c *choice) add(parts []part, d *engine.Delta) []part {
 		before := c.logprobs.decoded
 		c.token(id)
 		if i < len(d.Logprobs) && !(c.hidden && !c.plan.noStopTrim) {
-			c.logprobs.add(c.plan.tokens, &d.Logprobs[i], before)
+			l := d.Logprobs[i]
+			l.Top = l.Top[:min(len(l.Top), c.plan.alternatives)]
+			c.logprobs.add(c.plan.tokens, &l, before)
 		}
 		if c.reasoning != nil {
 			parts = c.say(parts)
