@@ -51,7 +51,7 @@ func keys[V any](m map[string]V) (names []string) {
 }
 
 // refusals is lines of: code, param, body; separated by tabs. A body starting with ',' follows a valid request's start.
-func TestRefusalsNameTheField(t *testing.T) {
+func TestRefusalsNameTheField(t *testing.T) { // case A32
 	data, err := os.ReadFile("testdata/refused.tsv")
 	if err != nil {
 		t.Fatal(err)

@@ -227,7 +227,7 @@ func TestStreamAndWholeAgreeInEveryField(t *testing.T) {
 				s.models.ReasoningParser, s.models.ToolCallParser = parsers[0], parsers[1]
 				s.sim = []sim.Options{{Dialect: dialect, Servicer: []string{"python", "rust"}[r.IntN(2)], Speed: 1000, Replies: path}}
 			})
-			for range 25 {
+			for range 15 {
 				b.workers[0].SetFaults(sim.Fault{Kind: sim.FaultChunk, N: 1 + r.IntN(5)})
 				what := fmt.Sprint("saying ", r.IntN(len(sayings)))
 				b.agree(t, "/v1/chat/completions", fmt.Sprintf(`{"model":"demo","messages":[{"role":"user","content":%q}]%s}`, what, pickWishes(r, chatWishes)))

@@ -125,6 +125,7 @@ func (a *answer) cost() openai.Usage {
 	if u.PromptTokens == 0 {
 		u.PromptTokens = a.ours
 	}
+	u.CachedTokens = min(u.CachedTokens, u.PromptTokens) // a worker's mistake is not passed on
 	for i := range a.choices {
 		c := &a.choices[i]
 		u.CompletionTokens += c.completion

@@ -110,6 +110,19 @@ func TestChoicesThatNobodyAskedForAndWhatFollowsAnEndSayNothing(t *testing.T) {
 	}
 }
 
+func TestCountersThatCannotBeAreNotPassedOn(t *testing.T) { // case A19
+	tokens := demoTokens(t)
+	a, err := newAnswer(&plan{tokens: tokens, n: 1, skipSpecial: true}, 9, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	a.add(&engine.Delta{Tokens: tokens.Encode("hello", false), PromptTokens: -5, CachedTokens: 1 << 40, SpecDraft: -7, ReasoningTokens: -1})
+	a.add(&engine.Delta{Done: true, FinishReason: "stop"})
+	if got := a.usage(); got.PromptTokens != 9 || got.CachedTokens != 9 || got.CompletionTokens == 0 || got.RejectedPrediction != 0 || got.ReasoningTokens != 0 {
+		t.Errorf("%+v", got)
+	}
+}
+
 func TestATokenStopThatTheWorkerPassesByEndsTheAnswerHere(t *testing.T) {
 	tokens := demoTokens(t)
 	eos := tokens.EOS()[0]

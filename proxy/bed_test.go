@@ -1,7 +1,6 @@
 package proxy
 
 import (
-	"bufio"
 	"bytes"
 	"cmp"
 	"context"
@@ -227,33 +226,6 @@ type chunk struct {
 		} `json:"prompt_tokens_details"`
 	}
 	Error *apiError
-}
-
-// chunks reads a stream strictly: every event is one data line and a blank one, and [DONE] comes once, last.
-func chunks(t *testing.T, body string) []chunk {
-	t.Helper()
-	var all []chunk
-	done := false
-	lines := bufio.NewScanner(strings.NewReader(body))
-	lines.Buffer(nil, 1<<20)
-	for lines.Scan() {
-		line := lines.Text()
-		data, isData := strings.CutPrefix(line, "data: ")
-		if line == ": ping" {
-			isData = true
-		}
-		if !isData || !lines.Scan() || lines.Text() != "" || done {
-			t.Fatalf("event %q is not framed as it should be (after the end: %v)", line, done)
-		}
-		if done = data == "[DONE]"; done || line == ": ping" {
-			continue
-		}
-		all = append(all, oneChunk(t, []byte(data)))
-	}
-	if !done || !strings.HasSuffix(body, "\n\n") {
-		t.Fatalf("the stream does not end with [DONE]: %q", body[max(0, len(body)-200):])
-	}
-	return all
 }
 
 func oneChunk(t *testing.T, data []byte) (c chunk) {

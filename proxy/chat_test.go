@@ -15,7 +15,7 @@ import (
 
 const greeting = "Hello there. This answer went by a worker and came back in pieces."
 
-func TestStreamAndWholeSayTheSameInEveryDialect(t *testing.T) { // cases A20, A21, A26
+func TestStreamAndWholeSayTheSameInEveryDialect(t *testing.T) { // cases A20, A21, A26, A29
 	for _, dialect := range dialects {
 		t.Run(dialect, func(t *testing.T) {
 			b := start(t, one(t, dialect, greeting))
