@@ -3,22 +3,18 @@ package proxy
 import (
 	"io"
 	"net/http/httptest"
-	"os"
 	"testing"
 
 	"leeway/openai"
-	"leeway/openai/tokenizer"
 	"leeway/workers/engine"
 )
 
 // tokenPath is what every streamed token passes through, from a delta to the bytes of its event, less the network.
-func tokenPath(tb testing.TB) func() {
+func tokenPath(tb testing.TB, p plan) func() {
 	tb.Helper()
-	tokens, err := tokenizer.Load(os.DirFS("../workers/sim/demo"))
-	if err != nil {
-		tb.Fatal(err)
-	}
-	a, err := newAnswer(&plan{tokens: tokens, n: 1, skipSpecial: true, stops: []string{"never said"}, stopTokens: tokens.EOS()}, 10, nil)
+	tokens := demoTokens(tb)
+	p.tokens, p.n, p.skipSpecial, p.stops, p.stopTokens = tokens, 1, true, []string{"never said"}, tokens.EOS()
+	a, err := newAnswer(&p, 10, nil)
 	if err != nil {
 		tb.Fatal(err)
 	}
@@ -46,20 +42,41 @@ type discard struct{ *httptest.ResponseRecorder }
 
 func (discard) Write(p []byte) (int, error) { return io.Discard.Write(p) }
 
-func TestATokenCostsNoAllocation(t *testing.T) {
-	send := tokenPath(t)
-	for range 100 {
-		send()
-	}
-	if n := testing.AllocsPerRun(1000, send); n > 0 {
-		t.Errorf("%v allocations a token", n)
+// paths are what an answer's text may have to pass on its way.
+var paths = []struct {
+	name   string
+	plan   plan
+	allocs float64 // at most, a token
+}{
+	{"plain", plan{}, 0},
+	{"thoughts", plan{thoughts: "qwen3"}, 2},
+	{"in a thought", plan{thoughts: "deepseek_r1", startsInside: true}, 2},
+	{"channels", plan{thoughts: "harmony"}, 2},
+	{"calls", plan{calls: &callPlan{format: "hermes"}}, 4},
+	{"calls without marks", plan{calls: &callPlan{format: "pythonic"}}, 4},
+	{"thoughts and calls", plan{thoughts: "qwen3", calls: &callPlan{format: "qwen_xml"}}, 4},
+}
+
+func TestATokenCostsFewAllocations(t *testing.T) {
+	for _, p := range paths {
+		send := tokenPath(t, p.plan)
+		for range 100 {
+			send()
+		}
+		if n := testing.AllocsPerRun(1000, send); n > p.allocs {
+			t.Errorf("%s: %v allocations a token, at most %v are allowed", p.name, n, p.allocs)
+		}
 	}
 }
 
 func BenchmarkToken(b *testing.B) {
-	send := tokenPath(b)
-	b.ReportAllocs()
-	for b.Loop() {
-		send()
+	for _, p := range paths {
+		b.Run(p.name, func(b *testing.B) {
+			send := tokenPath(b, p.plan)
+			b.ReportAllocs()
+			for b.Loop() {
+				send()
+			}
+		})
 	}
 }
