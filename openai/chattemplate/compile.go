@@ -68,9 +68,6 @@ func Compile(source string) (*Template, error) {
 	return t, nil
 }
 
-// Source is the text the template was compiled from.
-func (t *Template) Source() string { return t.source }
-
 // Render runs the template with the entries of vars as its variables. The error is a *Error.
 func (t *Template) Render(vars *Dict, o RenderOptions) (string, error) {
 	r := &render{limits: o.Limits.orDefault(), lib: &builtins, now: o.Now, blocks: t.blocks, context: make([]Value, len(t.names))}
