@@ -275,6 +275,21 @@ func (b *bed) atRest(t *testing.T) {
 		for _, w := range b.pool.Workers() {
 			active += w.Active
 		}
-		return inside+waiting+active == 0
+		return inside+waiting+active+b.leased() == 0
 	})
+}
+
+// leased is how many requests the router believes to be under way.
+func (b *bed) leased() (n int) {
+	for _, w := range b.pool.Workers() {
+		lease, err := b.router.Pick(time.Now(), routing.Request{Model: w.Model})
+		if err != nil { // nobody there to ask about
+			continue
+		}
+		for _, c := range lease.Receipt().Candidates {
+			n += int(c.InFlight)
+		}
+		lease.Release()
+	}
+	return n
 }
