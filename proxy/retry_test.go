@@ -17,15 +17,10 @@ func roundRobin(s *setup) { s.routing.Policy = "round_robin" }
 func TestAWorkerThatFailsBeforeItAnswersIsReplaced(t *testing.T) { // case E1
 	for _, dialect := range dialects {
 		for name, fault := range map[string]sim.Fault{
-			"unavailable":        {Kind: sim.FaultError, Code: "UNAVAILABLE"},
-			"connection broken":  {Kind: sim.FaultReset},
-			"ends with nothing":  {Kind: sim.FaultEnd},
-			"aborts by itself":   {Kind: sim.FaultFinish, Reason: "abort"},
-			"an error at finish": {Kind: sim.FaultFinish, Reason: "error"},
+			"unavailable":       {Kind: sim.FaultError, Code: "UNAVAILABLE"},
+			"connection broken": {Kind: sim.FaultReset},
+			"ends with nothing": {Kind: sim.FaultEnd},
 		} {
-			if fault.Kind == sim.FaultFinish {
-				continue // they come after the answer's tokens; see the test of H7
-			}
 			t.Run(dialect+" "+name, func(t *testing.T) {
 				b := start(t, one(t, dialect, greeting), one(t, dialect, greeting), roundRobin)
 				for _, w := range b.workers[:1] {
@@ -46,6 +41,22 @@ func TestAWorkerThatFailsBeforeItAnswersIsReplaced(t *testing.T) { // case E1
 				b.atRest(t)
 			})
 		}
+	}
+}
+
+func TestAFailedWorkerIsNotTriedAgainWhileAnotherIsLeft(t *testing.T) { // case E1
+	b := start(t, one(t, "vllm", greeting), one(t, "vllm", greeting), func(s *setup) { s.routing.Policy = "consistent_hashing" })
+	b.chat(t, `,"user":"sticky"`)
+	owner, other := b.workers[0], b.workers[1]
+	if len(owner.Requests()) == 0 {
+		owner, other = other, owner
+	}
+	owner.SetFaults(sim.Fault{Kind: sim.FaultError, Code: "UNAVAILABLE"})
+	if a := b.chat(t, `,"user":"sticky"`); a.status != 200 {
+		t.Errorf("%d %s", a.status, a.body)
+	}
+	if len(owner.Requests()) != 2 || len(other.Requests()) != 1 {
+		t.Errorf("%d requests to the worker that failed, want 2; %d to the other, want 1", len(owner.Requests()), len(other.Requests()))
 	}
 }
 
