@@ -1,6 +1,7 @@
 package proxy
 
 import (
+	"context"
 	"errors"
 	"net/http"
 	"os"
@@ -158,16 +159,16 @@ func (e *events) send(m *sse.Message) {
 	e.broken(err)
 }
 
-// broken remembers the first failure to write.
+// broken remembers the first failure to write: the client takes nothing, or is no longer there.
 func (e *events) broken(err error) error {
-	if err == nil || e.err != nil {
-		return e.err
+	switch {
+	case err == nil, e.err != nil:
+	case errors.Is(err, os.ErrDeadlineExceeded):
+		e.err = errSlowReader
+	default:
+		e.err = context.Canceled
 	}
-	if errors.Is(err, os.ErrDeadlineExceeded) {
-		err = errSlowReader
-	}
-	e.err = err
-	return err
+	return e.err
 }
 
 // stampedWriter gives the response its content type at the last moment, as a stream or not at all, and moves the

@@ -1,6 +1,7 @@
 package proxy
 
 import (
+	"context"
 	"errors"
 	"net"
 	"net/http"
@@ -145,31 +146,43 @@ func TestNothingFollowsTheTerminator(t *testing.T) {
 	}
 }
 
-func TestSlowReaderIsGivenUp(t *testing.T) {
-	g := empty(t, func(c *Config) { c.WriteTimeout = 0.2 })
-	ended := make(chan error, 1)
-	s := httptest.NewServer(g.observe(handler(func(x *exchange, r *http.Request) error {
-		e, err := x.begin(r, g.config)
-		frame := []byte("data: " + strings.Repeat("x", 1<<16) + "\n\n")
-		for err == nil {
-			err = e.write(frame)
-		}
-		ended <- err
-		return err
-	})))
-	defer s.Close()
-	conn, err := net.Dial("tcp", s.Listener.Addr().String())
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer conn.Close()
-	conn.Write([]byte("GET / HTTP/1.1\r\nHost: x\r\n\r\n"))
-	select {
-	case err := <-ended:
-		if !errors.Is(err, errSlowReader) {
-			t.Errorf("ended by %v", err)
-		}
-	case <-time.After(5 * time.Second):
-		t.Error("a reader that never reads holds its handler")
+func TestClientsThatTakeNothingMoreAreGivenUp(t *testing.T) {
+	for name, tc := range map[string]struct {
+		leave func(*net.TCPConn)
+		want  error
+	}{
+		"reads too slowly": {func(*net.TCPConn) {}, errSlowReader},
+		"resets":           {func(c *net.TCPConn) { c.SetLinger(0); c.Close() }, context.Canceled},
+	} {
+		t.Run(name, func(t *testing.T) {
+			g := empty(t, func(c *Config) { c.WriteTimeout = 0.2 })
+			ended := make(chan error, 1)
+			s := httptest.NewServer(g.observe(handler(func(x *exchange, r *http.Request) error {
+				e, err := x.begin(r, g.config)
+				frame := []byte("data: " + strings.Repeat("x", 1<<16) + "\n\n")
+				for err == nil {
+					err = e.write(frame)
+				}
+				ended <- err
+				return err
+			})))
+			defer s.Close()
+			conn, err := net.Dial("tcp", s.Listener.Addr().String())
+			if err != nil {
+				t.Fatal(err)
+			}
+			defer conn.Close()
+			conn.Write([]byte("GET / HTTP/1.1\r\nHost: x\r\n\r\n"))
+			conn.Read(make([]byte, 100))
+			tc.leave(conn.(*net.TCPConn))
+			select {
+			case err := <-ended:
+				if !errors.Is(err, tc.want) || asFailure(err).Status != statusClientGone {
+					t.Errorf("ended by %v", err)
+				}
+			case <-time.After(5 * time.Second):
+				t.Error("a client that takes nothing holds its handler")
+			}
+		})
 	}
 }
