@@ -89,6 +89,33 @@ var (
 		closes: []string{"</｜DSML｜function_calls>", "</｜DSML｜tool_calls>"}, head: tagHead(dsmlTags), more: true,
 	}
 
+	// <｜DSML｜ calls>
+	// <｜DSML｜ invoke name="f">
+	// <｜DSML｜ parameter name="a" string="false">1</｜DSML｜ parameter>
+	// </｜DSML｜ invoke>
+	// </｜DSML｜ calls>
+	dsml41Format = &format{
+		open: []string{"\n\n<｜DSML｜ calls>", "<｜DSML｜ calls>"}, closes: []string{"</｜DSML｜ calls>"}, head: tagHead(dsml41Tags), more: true,
+	}
+
+	// ]<]minimax[>[<tool_call>
+	// ]<]minimax[>[<invoke name="f">]<]minimax[>[<a>1]<]minimax[>[</a>]<]minimax[>[</invoke>
+	// ]<]minimax[>[</tool_call>
+	m3Format = &format{
+		open: []string{m3Mark + "<tool_call>"}, closes: []string{m3Mark + "</tool_call>"}, head: m3Head, more: true,
+	}
+
+	// <|message_model|><|content_invoke_tool_json|>{"name": "f", "args": {"a": 1}}<|end_message|>
+	inklingFormat = &format{
+		open: []string{"<|content_invoke_tool_json|>"}, closes: []string{"<|end_message|>"}, head: taggedHead,
+		drop: []string{"<|message_model|>", "<|content_text|>", "<|end_message|>", "<|content_model_end_sampling|>"},
+	}
+
+	// <|tool_calls|>[{'name': 'f', 'arguments': {'a': 1}}]
+	//
+	// The marker may be missing at the start of an answer.
+	sarashinaFormat = &format{open: []string{"<|tool_calls|>", "["}, bare: true, more: true, head: dictHead}
+
 	// <｜tool_calls_begin｜>
 	// <｜tool_call_begin｜>function<｜tool_sep｜><steptml:invoke name="f">
 	// <steptml:parameter name="a">1</steptml:parameter>
@@ -128,29 +155,34 @@ var (
 
 // formats are the names that operators and clients use.
 var formats = map[string]*format{
-	"passthrough": plainFormat,
-	"json":        jsonFormat,
-	"qwen":        hermesFormat,
-	"hermes":      hermesFormat,
-	"qwen_xml":    qwenFormat,
-	"qwen_coder":  qwenFormat,
-	"nemotron":    qwenFormat,
-	"llama":       llamaFormat,
-	"pythonic":    pythonFormat,
-	"mistral":     mistralFormat,
-	"cohere":      cohereFormat,
-	"deepseek":    deepseekFormat,
-	"deepseek31":  deepseekFormat,
-	"deepseek32":  dsmlFormat,
-	"deepseek_v4": dsmlFormat,
-	"kimik2":      kimiFormat,
-	"kimi_k3":     kimi3Format,
-	"glm45_moe":   glmFormat,
-	"glm47_moe":   glmFormat,
-	"minimax_m2":  minimaxFormat,
-	"step3":       stepFormat,
-	"gemma4":      gemmaFormat,
-	"harmony":     harmonyFormat,
+	"passthrough":  plainFormat,
+	"json":         jsonFormat,
+	"qwen":         hermesFormat,
+	"hermes":       hermesFormat,
+	"qwen_xml":     qwenFormat,
+	"qwen_coder":   qwenFormat,
+	"nemotron":     qwenFormat,
+	"llama":        llamaFormat,
+	"pythonic":     pythonFormat,
+	"mistral":      mistralFormat,
+	"cohere":       cohereFormat,
+	"deepseek":     deepseekFormat,
+	"deepseek31":   deepseekFormat,
+	"deepseek32":   dsmlFormat,
+	"deepseek_v4":  dsmlFormat,
+	"deepseek_v41": dsml41Format,
+	"minimax_m3":   m3Format,
+	"hy_v4":        hunyuanFormat,
+	"inkling":      inklingFormat,
+	"sarashina":    sarashinaFormat,
+	"kimik2":       kimiFormat,
+	"kimi_k3":      kimi3Format,
+	"glm45_moe":    glmFormat,
+	"glm47_moe":    glmFormat,
+	"minimax_m2":   minimaxFormat,
+	"step3":        stepFormat,
+	"gemma4":       gemmaFormat,
+	"harmony":      harmonyFormat,
 }
 
 // models says which format a model speaks, by a part of its name.
@@ -163,10 +195,12 @@ var models = []struct{ part, format string }{
 	{"llama-", "json"}, {"llama-3.2", "llama"}, {"llama-4", "pythonic"},
 	{"deepseek-", "pythonic"}, {"deepseek-v3", "deepseek"}, {"deepseek-v3.1", "deepseek31"},
 	{"deepseek-v3.2", "deepseek32"}, {"deepseek-v3.2-exp", "deepseek31"}, {"deepseek-v4", "deepseek_v4"},
+	{"deepseek-v4.1", "deepseek_v41"}, {"_v41", "deepseek_v41"}, {"-v41", "deepseek_v41"},
 	{"glm-", "json"}, {"glm-4.5", "glm45_moe"}, {"glm-4.6", "glm45_moe"}, {"glm-4.7", "glm47_moe"}, {"glm-5", "glm47_moe"},
 	{"step3", "step3"}, {"step-3", "step3"},
 	{"kimi-k2", "kimik2"}, {"kimi-k3", "kimi_k3"}, {"kimi_k3", "kimi_k3"},
-	{"minimax", "minimax_m2"},
+	{"minimax", "minimax_m2"}, {"minimax-m3", "minimax_m3"}, {"mm-m3", "minimax_m3"},
+	{"hy4", "hy_v4"}, {"hy_v4", "hy_v4"}, {"inkling", "inkling"}, {"sarashina", "sarashina"},
 	{"command-r", "cohere"}, {"command-a", "cohere"}, {"c4ai-command", "cohere"}, {"cohere", "cohere"},
 	{"gemini-", "json"}, {"palm-", "json"}, {"gemma-", "json"}, {"gemma-4", "gemma4"}, {"gemma4", "gemma4"},
 }

@@ -53,6 +53,8 @@ func TestModelsChooseTheirFormat(t *testing.T) {
 		"zai-org/GLM-4.5": "glm45_moe", "GLM-4.7": "glm47_moe", "GLM-5": "glm47_moe", "glm-4-9b": "json",
 		"moonshotai/Kimi-K2-Instruct": "kimik2", "MiniMaxAI/MiniMax-M2": "minimax_m2", "stepfun-ai/step3": "step3",
 		"CohereLabs/c4ai-command-a": "cohere", "mistralai/Mistral-7B": "mistral", "openai/gpt-oss-20b": "harmony", "demo": "",
+		"deepseek-ai/DeepSeek-V4.1-Flash": "deepseek_v41", "MiniMaxAI/MiniMax-M3": "minimax_m3", "tencent/Hy4-preview": "hy_v4",
+		"sarashina2.2-3b-instruct": "sarashina", "inkling-1": "inkling",
 	} {
 		if got := ForModel(model); got != want {
 			t.Errorf("%s: %q, want %q", model, got, want)

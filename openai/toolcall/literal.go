@@ -38,6 +38,31 @@ func pythonValue(c *cursor, dst []byte, depth int) ([]byte, bool) {
 	return append(dst, word...), true
 }
 
+// dictHead matches the first call of a list of calls that are written as Python's dicts, or the next one.
+func dictHead(p *Parser, c *cursor, more bool) (s start, ok bool) {
+	c.space()
+	if more {
+		ok = c.lit(",")
+	} else {
+		ok = c.lit("<|tool_calls|>") || p.calls == 0 && p.blank
+		c.space()
+		ok = ok && c.lit("[")
+	}
+	c.space()
+	if !ok || c.peek() != '{' {
+		return s, false
+	}
+	dict, ok := pythonValue(c, nil, 0)
+	var call struct {
+		Name      string
+		Arguments json.RawMessage
+	}
+	if !ok || json.Unmarshal(dict, &call) != nil || call.Arguments == nil || call.Arguments[0] != '{' {
+		return s, false
+	}
+	return start{name: call.Name, args: givenArgs(call.Arguments), list: true, explicit: true}, call.Name != ""
+}
+
 // scalar steps over a number or a word.
 func (c *cursor) scalar() string {
 	start := c.pos

@@ -24,6 +24,9 @@ func object(c *cursor, list, bare bool) (s start, ok bool) {
 			return s, false
 		}
 		c.space()
+		if key == "args" && !bare {
+			key = "arguments"
+		}
 		switch key {
 		case "name", "tool_name":
 			s.name, ok = c.str()

@@ -151,6 +151,7 @@ func TestArgumentsComeAsTheyAreWritten(t *testing.T) {
 		"deepseek":   deepseekCall + "function" + deepseekSep + "search\n```json\n{\"q\":\"" + long,
 		"kimik2":     kimiCall + "functions.search:0" + kimiArgs + `{"q":"` + long,
 		"glm45_moe":  "<tool_call>search\n<arg_key>q</arg_key>\n<arg_value>" + long,
+		"minimax_m3": m3Mark + "<tool_call>" + m3Mark + `<invoke name="search">` + m3Mark + "<q>" + long,
 		"minimax_m2": "<minimax:tool_call>\n<invoke name=\"search\">\n<parameter name=\"q\">" + long,
 		"harmony":    `<|channel|>commentary to=functions.search<|message|>{"q":"` + long,
 	} {

@@ -35,11 +35,12 @@ func pythonHead(p *Parser, c *cursor, more bool) (s start, ok bool) {
 		return s, true
 	}
 	key, ok := keyword(c)
+	at := c.pos
+	c.space()
 	if ok && c.peek() != '"' && c.peek() != '\'' {
-		at := c.pos
 		_, ok = pythonArgument(c)
-		c.pos = at
 	}
+	c.pos = at
 	s.args = &pythonArgs{key: key, first: true}
 	return s, ok
 }
@@ -49,11 +50,7 @@ func keyword(c *cursor) (string, bool) {
 	c.space()
 	key := c.word()
 	c.space()
-	if key == "" || !c.lit("=") {
-		return "", false
-	}
-	c.space()
-	return key, true
+	return key, key != "" && c.lit("=")
 }
 
 // pythonArgument matches a value and looks whether the argument ends there.

@@ -7,8 +7,14 @@ import (
 	"leeway/openai"
 )
 
-// tools is what the client declared: by a tool's name, the kinds of its parameters.
-type tools map[string]map[string]kind
+// tools is what the client declared, by a tool's name.
+type tools map[string]signature
+
+// signature is what a tool takes.
+type signature struct {
+	kinds  map[string]kind // by a parameter's name
+	schema json.RawMessage
+}
 
 // kind says how a parameter that comes as text is to be written in JSON.
 type kind uint8
@@ -24,31 +30,15 @@ func (t tools) declares(name string) bool {
 	return ok
 }
 
-// newTools reads what typing needs from each tool's schema. What it cannot read types nothing.
+// newTools reads what typing needs from each tool's schema.
 func newTools(list []openai.Tool) tools {
 	t := make(tools, len(list))
 	for _, tool := range list {
-		var schema struct {
-			Properties map[string]struct {
-				Type  json.RawMessage
-				Enum  []json.RawMessage
-				AnyOf []struct{ Type json.RawMessage }
-			}
-		}
 		kinds := make(map[string]kind)
-		if json.Unmarshal(tool.Parameters, &schema) == nil {
-			for name, p := range schema.Properties {
-				types := typeNames(p.Type)
-				for _, a := range p.AnyOf {
-					types = append(types, typeNames(a.Type)...)
-				}
-				if len(types) == 0 {
-					types = enumTypes(p.Enum)
-				}
-				kinds[name] = kindOf(types)
-			}
+		for name, p := range readShape(tool.Parameters).Properties {
+			kinds[name] = readShape(p).kind()
 		}
-		t[tool.Name] = kinds
+		t[tool.Name] = signature{kinds, tool.Parameters}
 	}
 	return t
 }

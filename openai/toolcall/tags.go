@@ -47,6 +47,11 @@ var (
 		param: `<｜DSML｜parameter name="`, key: `"`, value: ">", end: "</｜DSML｜parameter>",
 		close: []string{"</｜DSML｜invoke>", "</｜DSML｜function_calls>", "</｜DSML｜tool_calls>"},
 	}
+	dsml41Tags = &tags{
+		groups: []string{"<｜DSML｜ calls>"}, open: `<｜DSML｜ invoke name="`, name: []string{`"`}, rest: ">",
+		param: `<｜DSML｜ parameter name="`, key: `"`, value: ">", end: "</｜DSML｜ parameter>",
+		close: []string{"</｜DSML｜ invoke>", "</｜DSML｜ calls>"},
+	}
 	stepTags = &tags{
 		groups: []string{"<｜tool_calls_begin｜>", "<｜tool_call_begin｜>"}, before: []string{"function<｜tool_sep｜>"},
 		open: `<steptml:invoke name="`, name: []string{`"`}, rest: ">",
@@ -85,7 +90,7 @@ func tagHead(t *tags) func(*Parser, *cursor, bool) (start, bool) {
 				return s, false
 			}
 		}
-		s.args = &tagArgs{tags: t, kinds: p.tools[s.name]}
+		s.args = &tagArgs{tags: t, kinds: p.tools[s.name].kinds}
 		return s, s.name != ""
 	}
 }
