@@ -35,6 +35,7 @@ var families = map[string]markers{
 	"base":           think,
 	"passthrough":    {},
 	"harmony":        {special: true},
+	"inkling":        {special: true},
 	"deepseek_r1":    thought,
 	"deepseek_v31":   think,
 	"deepseek_v4":    think,
@@ -75,6 +76,7 @@ var models = []struct{ part, family string }{
 	{"step3", "step3"}, {"step-3", "step3"},
 	{"minimax-m3", "minimax_m3"}, {"mm-m3", "minimax_m3"}, {"minimax", "minimax"}, {"mm-m2", "minimax"},
 	{"command-r", "cohere_cmd"}, {"command-a", "cohere_cmd"}, {"c4ai-command", "cohere_cmd"}, {"cohere", "cohere_cmd"},
+	{"inkling", "inkling"},
 	{"nemotron-nano", "nano_v3"}, {"nemotron-super", "nano_v3"}, {"nano-v3", "nano_v3"}, {"nemotron-3", "nano_v3"},
 }
 
@@ -109,8 +111,11 @@ func Names() []string {
 // NewLast is New for an answer that no tool parser reads afterwards: no marker is left for one.
 func NewLast(name string, startsInside bool) (Parser, error) {
 	p, err := New(name, startsInside)
-	if h, ok := p.(*harmony); ok {
-		h.last = true
+	switch p := p.(type) {
+	case *harmony:
+		p.last = true
+	case *blocks:
+		p.last = true
 	}
 	return p, err
 }
@@ -124,6 +129,8 @@ func New(name string, startsInside bool) (Parser, error) {
 		return nil, fmt.Errorf("reasoning_parser: %q is unknown; use one of %s", name, strings.Join(Names(), ", "))
 	case name == "harmony":
 		return &harmony{}, nil
+	case name == "inkling":
+		return &blocks{}, nil
 	case m.open == "":
 		return &fence{state: outside}, nil
 	case startsInside:

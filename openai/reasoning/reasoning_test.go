@@ -35,6 +35,10 @@ var answers = []struct {
 	{"harmony", false, "<|channel|>analysis<|message|>Hm.<|end|><|start|>assistant<|channel|>commentary to=functions.f <|constrain|>json<|message|>{}<|call|>",
 		"Hm.", "<|start|>assistant<|channel|>commentary to=functions.f <|constrain|>json<|message|>{}<|call|>"},
 	{"harmony", false, "<|channel|>commentary<|message|>I look.<|end|><|start|>assistant<|channel|>analysis<|message|>cut <|en", "cut <|en", "I look."},
+	{"inkling", false, "<|message_model|><|content_thinking|>Hm.<|end_message|><|message_model|><|content_text|>Hi.<|end_message|>" +
+		"<|message_model|><|content_thinking|>So.<|end_message|><|message_model|><|content_invoke_tool_json|>{}<|end_message|><|content_model_end_sampling|>",
+		"Hm.So.", "Hi.<|content_invoke_tool_json|>{}<|end_message|>"},
+	{"inkling", false, "plain <|content_ text", "", "plain <|content_ text"},
 	{"harmony", false, "plain <|start|> text", "", "plain <|start|> text"},
 	{"harmony", false, "<|channel|>analysis<|message|>Hm.<|end|><|start|>assistant<|chan", "Hm.", ""},
 	{"harmony", false, "<|channel|>ana", "", ""},
@@ -84,6 +88,13 @@ func TestWhereNoToolParserFollowsNoMarkerIsLeft(t *testing.T) { // case A28
 	if r != "Hm." || c != "{}" {
 		t.Errorf("%q and %q", r, c)
 	}
+	p, err = NewLast("inkling", false)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if r, c := p.Add("<|content_thinking|>Hm.<|end_message|><|content_invoke_tool_json|>{}<|end_message|>"); r != "Hm." || c != "{}" {
+		t.Errorf("%q and %q", r, c)
+	}
 }
 
 func TestTextIsNotHeldLongerThanItMustBe(t *testing.T) {
@@ -105,7 +116,7 @@ func TestModelsChooseTheirFamily(t *testing.T) {
 		"DeepSeek-V4.1": "deepseek_v41", "Qwen/Qwen3-8B": "qwen3", "qwen3-thinking-4b": "qwen3_thinking", "GLM-4.5": "glm45",
 		"Kimi-K2-Thinking": "kimi_thinking", "Kimi-K2.5": "kimi_k25", "Kimi-VL": "kimi", "Kimi-K3": "kimi_k3", "step3": "step3",
 		"MiniMax-M2": "minimax", "MiniMax-M3": "minimax_m3", "c4ai-command-a": "cohere_cmd", "NVIDIA-Nemotron-Nano-9B": "nano_v3",
-		"gpt-oss-120b": "harmony", "gemma-4-27b": "gemma4", "demo": "", "llama-3": "",
+		"gpt-oss-120b": "harmony", "gemma-4-27b": "gemma4", "inkling-1": "inkling", "demo": "", "llama-3": "",
 	} {
 		got := ForModel(model)
 		if got != want {
@@ -146,7 +157,7 @@ func FuzzSplit(f *testing.F) {
 		if r, c := part(t, name, inside, pieces...); r != reasoning || c != content {
 			t.Fatalf("%s: %q gives %q and %q, whole %q and %q", name, pieces, r, c, reasoning, content)
 		}
-		if name != "harmony" && families[name].drop == nil && len(reasoning)+len(content) < len(strings.TrimSpace(text))-len(families[name].open+families[name].close) {
+		if name != "harmony" && name != "inkling" && families[name].drop == nil && len(reasoning)+len(content) < len(strings.TrimSpace(text))-len(families[name].open+families[name].close) {
 			t.Fatalf("%s: %q lost text: %q and %q", name, text, reasoning, content)
 		}
 	})
