@@ -83,6 +83,7 @@ func (s source) decoding(err error) error {
 	if what == "unknown field" || what == "unknown table" {
 		what = "no such key; config.toml shows all there are"
 	}
+	what = regexp.MustCompile(`^cannot decode TOML (\w+) into struct field \S+ of type (\S+)$`).ReplaceAllString(what, "it is of kind $1, but $2 is wanted")
 	if key := strings.Join(bad.Key(), "."); key != "" {
 		what = key + ": " + what
 	}

@@ -98,6 +98,7 @@ func TestWrongSettingsAreNamed(t *testing.T) {
 		{"[fist]\nname = 'x'\n", "", "s.toml:1: fist"},
 		{"[first]\n\ncount = 'x'\n", "", "s.toml:3: first.count"},
 		{"[first]\ncount = 1.5\n", "", "s.toml:2: first.count"},
+		{"[first]\ncount = 'x'\n", "", "s.toml:2: first.count: it is of kind string, but int is wanted"},
 		{"x\n", "", "s.toml:1"},
 		{"[other]\ncount = 1\n[first]\nname = 'x'\ncount = -4\nshare = 2.0\n", "", "s.toml:5: [first] count: -4 is negative\n"},
 		{"[first]\ncount = -4\nshare = 2.0\n", "", "s.toml:3: [first] share"},
