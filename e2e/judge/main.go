@@ -89,7 +89,7 @@ func playRound(ctx context.Context, sides []*side, random *rand.Rand, workers in
 		prompts[i] = strings.Repeat("word ", 10+random.IntN(3000))
 	}
 	ends := random.Uint64()
-	chosen := make([][]int, len(sides))
+	chosen, inFlight := make([][]int, len(sides)), sides[0].inFlight()
 	for i, s := range sides {
 		if chosen[i], err = s.play(ctx, loads, prompts); err != nil {
 			break
@@ -105,7 +105,7 @@ func playRound(ctx context.Context, sides []*side, random *rand.Rand, workers in
 		if chosen[0][n] == chosen[1][n] {
 			same++
 		} else {
-			fmt.Printf("choice %d of this round: leeway %d, judge %d, loads %+v\n", n, chosen[0][n], chosen[1][n], loads)
+			fmt.Printf("choice %d of this round: leeway %d, judge %d, in flight before %v, loads %+v\n", n, chosen[0][n], chosen[1][n], inFlight, loads)
 		}
 	}
 	return same, nil

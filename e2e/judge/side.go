@@ -47,7 +47,7 @@ func startSide(ctx context.Context, o options, kind string) (*side, error) {
 	if kind == "smg" {
 		name, args = o.smg, []string{"launch"}
 		if o.score == "v2" {
-			args = append(args, "--disable-worker-overload-protection")
+			args = append(args, "--disable-worker-overload-protection", "--worker-wedge-secs", "0") // held requests look wedged
 		}
 	}
 	args = append(args, "--host", "127.0.0.1", "--port", strconv.Itoa(port), "--prometheus-port", strconv.Itoa(freePort()),
@@ -93,18 +93,16 @@ func (s *side) stop() {
 
 // play sets the loads, waits until every worker has been asked for them, and sends the prompts one after another.
 func (s *side) play(ctx context.Context, loads []load, prompts []string) (chosen []int, err error) {
-	before := make([]int64, len(s.fleet))
 	for i, w := range s.fleet {
 		w.load.Store(&loads[i])
-		before[i] = w.polls.Load()
 	}
 	polled := func() bool {
-		return !slices.ContainsFunc(s.fleet, func(w *worker) bool { return w.polls.Load() <= before[w.index] })
+		return !slices.ContainsFunc(s.fleet, func(w *worker) bool { return w.told.Load() != &loads[w.index] })
 	}
 	if !wait(ctx, 10*time.Second, polled) {
 		return nil, fmt.Errorf("%s does not poll its workers", s.kind)
 	}
-	time.Sleep(60 * time.Millisecond) // let the answers arrive
+	time.Sleep(350 * time.Millisecond) // let the answers arrive and be taken in, also where all cores are busy
 	count := s.totalPolls()
 	for _, prompt := range prompts {
 		go s.send(prompt)
@@ -122,6 +120,15 @@ func (s *side) play(ctx context.Context, loads []load, prompts []string) (chosen
 		return nil, errDisturbed
 	}
 	return chosen, nil
+}
+
+// inFlight counts the requests that are held, by worker.
+func (s *side) inFlight() []int {
+	counts := make([]int, len(s.fleet))
+	for _, request := range s.held {
+		counts[request.worker]++
+	}
+	return counts
 }
 
 func (s *side) totalPolls() (total int64) {

@@ -17,7 +17,10 @@ type load struct {
 }
 
 // heldRequest is a request that a worker keeps until end is closed.
-type heldRequest struct{ end chan struct{} }
+type heldRequest struct {
+	worker int
+	end    chan struct{}
+}
 
 // worker reports the load it was given and holds every request it gets.
 type worker struct {
@@ -27,6 +30,7 @@ type worker struct {
 	server   *grpc.Server
 	load     atomic.Pointer[load]
 	polls    atomic.Int64
+	told     atomic.Pointer[load] // what the last poll was answered with
 	arrivals chan<- int
 	requests chan *heldRequest
 }
@@ -45,7 +49,7 @@ func startWorker(index int, arrivals chan<- int) (*worker, error) {
 }
 
 func (w *worker) Generate(_ *tokenspeedpb.GenerateRequest, stream grpc.ServerStreamingServer[tokenspeedpb.GenerateResponse]) error {
-	held := &heldRequest{end: make(chan struct{})}
+	held := &heldRequest{worker: w.index, end: make(chan struct{})}
 	w.requests <- held
 	w.arrivals <- w.index
 	select {
@@ -64,6 +68,7 @@ func (w *worker) Generate(_ *tokenspeedpb.GenerateRequest, stream grpc.ServerStr
 func (w *worker) GetLoads(context.Context, *tokenspeedpb.GetLoadsRequest) (*tokenspeedpb.GetLoadsResponse, error) {
 	l := w.load.Load()
 	defer w.polls.Add(1)
+	defer w.told.Store(l)
 	return &tokenspeedpb.GetLoadsResponse{DpRankCount: 1, Loads: []*tokenspeedpb.SchedulerLoad{{
 		NumRunningReqs: int32(l.running), NumWaitingReqs: int32(l.waiting), NumTotalReqs: int32(l.running + l.waiting),
 		NumWaitingUncachedTokens: int32(l.uncached), TokenUsage: l.usage, GenThroughput: l.throughput,
