@@ -195,7 +195,7 @@ func TestATerminatedGatewayFinishesItsStreams(t *testing.T) {
 	for _, sig := range []syscall.Signal{syscall.SIGTERM, syscall.SIGINT} {
 		t.Run(sig.String(), func(t *testing.T) {
 			_, url := simulate(t, "sglang", "", "--canned", "--token-interval", "20ms")
-			g := serve(t, "--worker-urls", url, "--shutdown-grace-period-secs", "20")
+			g := serve(t, "--worker-urls", url, "--shutdown-grace-period-secs", "8") // the streams outlast the 4 s in which it still listens
 			var streams sync.WaitGroup
 			ended, began := make(chan string, 20), make(chan struct{}, 20)
 			for range 20 {
@@ -220,7 +220,7 @@ func TestATerminatedGatewayFinishesItsStreams(t *testing.T) {
 }
 
 func streamOf(g *gateway, began chan<- struct{}) string {
-	response, err := g.post(context.Background(), "/v1/chat/completions", chat(`"stream":true,"max_tokens":100,`, question))
+	response, err := g.post(context.Background(), "/v1/chat/completions", chat(`"stream":true,"max_tokens":250,`, question))
 	if err != nil {
 		began <- struct{}{}
 		return fmt.Sprint(err)

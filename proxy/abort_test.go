@@ -68,6 +68,10 @@ func TestLeavingFreesTheWorkerWithinATenthOfASecond(t *testing.T) { // cases B1,
 func TestAWorkerThatIgnoresAbortsHoldsNobody(t *testing.T) { // case B4
 	b := start(t, one(t, "sglang", strings.Repeat("on and on ", 500)))
 	b.workers[0].SetFaults(sim.Fault{Kind: sim.FaultStall, Method: "Abort"}, sim.Fault{Kind: sim.FaultDeaf})
+	asked := time.Now()
+	if a := b.chat(t, `,"stop":"on on"`); a.status != 200 || time.Since(asked) > time.Second {
+		t.Errorf("an answer that has reached its stop came after %v: %d", time.Since(asked), a.status)
+	}
 	ctx, leave := context.WithCancel(t.Context())
 	resp := b.post(t, ctx, "/v1/chat/completions", question(`,"stream":true`))
 	resp.Body.Read(make([]byte, 100))
