@@ -41,7 +41,7 @@ func (s *scanner) topLogprobs() int {
 	return 0
 }
 
-// streamOptions reports whether the field is set at all.
+// streamOptions reports whether the field is set at all. Continuous usage is one of usage.
 func (s *scanner) streamOptions(usage, continuous *bool) bool {
 	*usage, *continuous = false, false
 	if s.null() {
@@ -57,6 +57,7 @@ func (s *scanner) streamOptions(usage, continuous *bool) bool {
 			s.skip()
 		}
 	})
+	*continuous = *continuous && *usage
 	return true
 }
 

@@ -151,6 +151,9 @@ func TestLoadsAndFlushReachEveryWorker(t *testing.T) {
 			t.Errorf("%s: %d %s", path, status, loads)
 		}
 	}
+	if status, loads := b.call(t, "GET", "/loads?model=none", ""); status != 200 || string(loads["loads"]) != "[]" || loads["aggregate"] != nil {
+		t.Errorf("loads of no worker: %d %s", status, loads)
+	}
 	time.Sleep(1100 * time.Millisecond) // what was said is kept for a second
 	b.workers[0].SetFaults(sim.Fault{Kind: sim.FaultLoads, Set: sim.Fields{"token_usage": "NaN", "gen_throughput": "+Inf"}})
 	if status, loads := b.call(t, "GET", "/loads", ""); status != 200 || string(loads["dp_rank_count"]) != "2" {

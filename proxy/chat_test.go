@@ -257,7 +257,8 @@ func TestClientsSecretsAndIDsStayHere(t *testing.T) { // cases F1, H6
 	for _, resp := range []*http.Response{first, second} {
 		body, _ := io.ReadAll(resp.Body)
 		resp.Body.Close()
-		if resp.StatusCode != 200 || add(chunks(t, string(body)), 0).content != greeting {
+		events := chunks(t, string(body))
+		if resp.StatusCode != 200 || add(events, 0).content != greeting || !strings.HasPrefix(events[0].ID, "twin-") {
 			t.Errorf("%d %s", resp.StatusCode, body)
 		}
 		if id := resp.Header.Get("X-Request-Id"); id != "twin" {

@@ -40,7 +40,7 @@ func (g *Gateway) embed(x *exchange, r *http.Request) error {
 			if err := p.check(); err != nil {
 				return err
 			}
-			if err := g.embedOne(r.Context(), x.id, p, &out); err != nil {
+			if err := g.embedOne(r.Context(), x, p, &out); err != nil {
 				return err
 			}
 		}
@@ -50,16 +50,20 @@ func (g *Gateway) embed(x *exchange, r *http.Request) error {
 }
 
 // embedOne has a worker embed one prompt, and another if that one fails.
-func (g *Gateway) embedOne(ctx context.Context, id string, p *prompt, out *openai.Embeddings) error {
+func (g *Gateway) embedOne(ctx context.Context, x *exchange, p *prompt, out *openai.Embeddings) error {
 	var tried []string
 	for attempt := 1; ; attempt++ {
-		lease, err := g.pick(id, p, tried)
+		lease, err := g.pick(x.id, p, tried)
 		if err != nil {
 			return err
 		}
 		e, err := g.pool.Embed(ctx, lease.Target().ID, p.tokens)
 		if err == nil {
 			g.end(lease, routing.Outcome{PromptTokens: e.PromptTokens})
+			x.worker = lease.Target().ID
+			if g.config.WorkerHeader != "" {
+				x.Header().Set(g.config.WorkerHeader, x.worker)
+			}
 			out.Vectors = append(out.Vectors, e.Values)
 			if e.PromptTokens == 0 {
 				e.PromptTokens = len(p.tokens)

@@ -7,6 +7,7 @@ import (
 	"io"
 	"net/http"
 	"os"
+	"strings"
 	"time"
 
 	"github.com/rs/zerolog"
@@ -33,10 +34,14 @@ func (x *exchange) begin(r *http.Request, c Config) (*events, error) {
 	return e, err
 }
 
-// answerID names the answer: as the client wants, or by an id of our own. It is never what the worker knows it by.
+// answerID names the answer: as the client wants, or after the id it gave its request, or by an id of our own. It is
+// never what the worker knows it by.
 func (x *exchange) answerID(prefix, wanted string) string {
 	if wanted != "" {
 		return wanted
+	}
+	if !strings.HasPrefix(x.id, prefix) {
+		prefix = x.id + "-"
 	}
 	return newID(prefix)
 }

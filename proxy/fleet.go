@@ -114,7 +114,7 @@ type loadsBody struct {
 	Version   string     `json:"version"`
 	RankCount int        `json:"dp_rank_count"`
 	Loads     []rankLoad `json:"loads"`
-	Aggregate loadSum    `json:"aggregate"`
+	Aggregate *loadSum   `json:"aggregate,omitempty"` // of nothing is nothing
 }
 
 // loadCache keeps what the workers last said of their loads, so that a public route cannot make work for them.
@@ -135,7 +135,11 @@ func (g *Gateway) loads(x *exchange, r *http.Request) error {
 			}
 		}
 	}
-	body.RankCount, body.Aggregate = len(body.Loads), sumOf(body.Loads)
+	body.RankCount = len(body.Loads)
+	if body.RankCount > 0 {
+		sum := sumOf(body.Loads)
+		body.Aggregate = &sum
+	}
 	return sendJSON(x, http.StatusOK, body)
 }
 

@@ -114,15 +114,16 @@ func (g *Gateway) authenticate(next http.Handler) http.Handler {
 		sent := r.Header.Values("Authorization")
 		challenge := `Bearer realm="data-plane"`
 		if len(sent) == 1 {
-			key, isBearer := strings.CutPrefix(sent[0], "Bearer ")
+			scheme, key, _ := strings.Cut(sent[0], " ")
+			isBearer := strings.EqualFold(scheme, "Bearer")
 			got := sha256.Sum256([]byte(key))
 			if subtle.ConstantTimeCompare(got[:], want[:]) == 1 && isBearer {
 				next.ServeHTTP(x, r)
 				return nil
 			}
-		}
-		if len(sent) > 0 {
-			challenge += `, error="invalid_token"`
+			if isBearer && key != "" {
+				challenge += `, error="invalid_token"`
+			}
 		}
 		x.Header().Set("WWW-Authenticate", challenge)
 		return fail(http.StatusUnauthorized, "invalid_api_key", "The API key is missing or wrong; send it as \"Authorization: Bearer <key>\".", kindValidation)

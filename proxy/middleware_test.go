@@ -36,7 +36,7 @@ func TestOnlyTheExactKeyIsLetIn(t *testing.T) { // case F3
 		{"no key", []string{"Bearer"}, 401},
 		{"an empty key", []string{"Bearer "}, 401},
 		{"another scheme", []string{"Basic sésame"}, 401},
-		{"the scheme in small letters", []string{"bearer sésame"}, 401},
+		{"the scheme in small letters", []string{"bearer sésame"}, 400},
 		{"another key", []string{"Bearer sesame"}, 401},
 		{"a longer key", []string{"Bearer sésame "}, 400}, // the server trims a header's value
 		{"two headers", []string{"Bearer sésame", "Bearer sésame"}, 401},
@@ -59,7 +59,8 @@ func TestOnlyTheExactKeyIsLetIn(t *testing.T) { // case F3
 			if e.Code != "invalid_api_key" || !strings.HasPrefix(challenge, `Bearer realm="data-plane"`) {
 				t.Errorf("code %q, challenge %q", e.Code, challenge)
 			}
-			if sent := strings.Contains(challenge, "invalid_token"); sent != (tc.header != nil) {
+			sent := len(tc.header) == 1 && strings.HasPrefix(tc.header[0], "Bearer ") && tc.header[0] != "Bearer "
+			if strings.Contains(challenge, "invalid_token") != sent {
 				t.Errorf("challenge %q for %q", challenge, tc.header)
 			}
 		})
@@ -110,6 +111,9 @@ func TestUnknownPathsAndMethodsAreErrorsInJSON(t *testing.T) {
 	a := ask(t, g.Handler(), "GET", "/v1/chat/completions", "")
 	if a.status != 405 || errorOf(t, a.body).Code != "method_not_allowed" || a.header.Get("X-SMG-Error-Code") != "method_not_allowed" || a.header.Get("Allow") != "POST" {
 		t.Errorf("%d %s", a.status, a.body)
+	}
+	if a := ask(t, g.Handler(), "POST", "/v1/models", ""); a.header.Get("Allow") != "GET,HEAD" {
+		t.Errorf("models allow %q", a.header.Get("Allow"))
 	}
 }
 

@@ -71,6 +71,11 @@ func TestEmbeddingsComeInOrder(t *testing.T) {
 	if status != 200 || len(both) != 2 || both[1].Index != 1 || len(first[0].Embedding) == 0 || first[0].Embedding[0] != both[1].Embedding[0] {
 		t.Errorf("%s\n%s", one, two)
 	}
+	resp := b.post(t, t.Context(), "/v1/embeddings", `{"model":"demo","input":"a"}`)
+	resp.Body.Close()
+	if got := resp.Header.Get("X-Smg-Routed-Worker-Id"); got != b.workers[0].URL() {
+		t.Errorf("worker header %q", got)
+	}
 	b.atRest(t)
 }
 

@@ -7,6 +7,8 @@ import (
 	"log"
 	"net"
 	"net/http"
+	"slices"
+	"strings"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -188,11 +190,10 @@ func notFound(_ *exchange, r *http.Request) error {
 // notAllowed names the methods that the path does know.
 func notAllowed(routes chi.Routes) handler {
 	return func(x *exchange, r *http.Request) error {
-		for _, method := range []string{"GET", "POST", "PUT", "PATCH", "DELETE"} {
-			if routes.Match(chi.NewRouteContext(), method, r.URL.Path) {
-				x.Header().Add("Allow", method)
-			}
-		}
+		known := slices.DeleteFunc([]string{"GET", "HEAD", "POST", "PUT", "PATCH", "DELETE"}, func(method string) bool {
+			return !routes.Match(chi.NewRouteContext(), method, r.URL.Path)
+		})
+		x.Header().Set("Allow", strings.Join(known, ","))
 		return fail(http.StatusMethodNotAllowed, "method_not_allowed", fmt.Sprintf("Invalid URL (%s %s).", clip(r.Method, 20), clip(r.URL.Path, 200)), kindValidation)
 	}
 }
