@@ -39,15 +39,30 @@ func spread(key uint64) uint64 {
 	return (key >> rankBits) * 0x9e3779b97f4a7c15
 }
 
-// add appends the next merge; a pair that comes again takes the later rank.
+// add appends the next merge; a pair that comes again takes the later rank. A file may have any number of merges for its
+// vocabulary, so the table grows with them.
 func (t *mergeTable) add(left, right, result uint32) error {
 	if len(t.result) >= maxRank {
 		return fmt.Errorf("more than %d merges are not supported", maxRank)
 	}
 	rank := uint64(len(t.result))
 	t.result = append(t.result, result)
+	if len(t.result) > len(t.slots)/4*3 {
+		t.grow()
+	}
 	t.put(left, right, rank)
 	return nil
+}
+
+func (t *mergeTable) grow() {
+	old := t.slots
+	next := newMergeTable(len(old))
+	t.slots, t.shift = next.slots, next.shift
+	for _, slot := range old {
+		if slot != noMerge {
+			t.put(uint32(slot>>(idBits+rankBits)), uint32(slot>>rankBits)&maxID, slot&maxRank)
+		}
+	}
 }
 
 func (t *mergeTable) put(left, right uint32, rank uint64) {
