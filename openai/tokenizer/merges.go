@@ -47,7 +47,7 @@ func (t *mergeTable) add(left, right, result uint32) error {
 	}
 	rank := uint64(len(t.result))
 	t.result = append(t.result, result)
-	if len(t.result) > len(t.slots)/4*3 {
+	if len(t.result) > len(t.slots)/8*7 {
 		t.grow()
 	}
 	t.put(left, right, rank)
