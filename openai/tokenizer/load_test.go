@@ -233,3 +233,26 @@ func FuzzLoad(f *testing.F) {
 		stream(t, tok, ids, false)
 	})
 }
+
+func TestAVocabularyMayHaveManyMoreMergesThanTokens(t *testing.T) {
+	const longest = 64
+	vocab, merges := map[string]int{}, []string{}
+	for n := 1; n <= longest; n++ {
+		whole := strings.Repeat("a", n)
+		vocab[whole] = n
+		for left := 1; left < n; left++ {
+			merges = append(merges, whole[:left]+" "+whole[left:])
+		}
+	}
+	model, err := json.Marshal(map[string]any{"type": "BPE", "vocab": vocab, "merges": merges})
+	if err != nil {
+		t.Fatal(err)
+	}
+	tok, err := Load(file(map[string]string{"model": string(model)}))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if got := tok.Encode(strings.Repeat("a", 8), false); !slices.Equal(got, []uint32{8}) {
+		t.Errorf("got %v, want the token of eight", got)
+	}
+}
