@@ -12,6 +12,8 @@ import (
 	"path/filepath"
 	"slices"
 	"strconv"
+	"sync"
+	"sync/atomic"
 	"time"
 )
 
@@ -26,7 +28,9 @@ type fleet struct {
 	dir     string
 	pairs   map[string]chan started
 	room    chan struct{}
+	ports   atomic.Uint32 // the last one tried
 	cancel  context.CancelFunc
+	pending sync.WaitGroup // starts of pairs
 }
 
 // pair is the base URLs of two gateways with the same flags.
@@ -53,7 +57,10 @@ type started struct {
 }
 
 func startFleet(ctx context.Context, o options, dialect string, groups []group) (f *fleet, err error) {
-	f = &fleet{o: o, address: "127.0.0.1:" + freePort(), pairs: map[string]chan started{}, room: make(chan struct{}, ahead)}
+	f = &fleet{o: o, pairs: map[string]chan started{}, room: make(chan struct{}, ahead)}
+	f.ports.Store(rand.Uint32N(20_000))
+	port := f.freePort()
+	f.address = "127.0.0.1:" + port
 	if f.dir, err = os.MkdirTemp("", "dropin-"); err != nil {
 		return nil, err
 	}
@@ -65,7 +72,6 @@ func startFleet(ctx context.Context, o options, dialect string, groups []group) 
 	if err := os.WriteFile(file, replies, 0o600); err != nil {
 		return nil, err
 	}
-	_, port, _ := net.SplitHostPort(f.address)
 	f.worker, err = start(filepath.Join(f.dir, "worker.log"), o.leeway, "sim", "--dialect", dialect, "--host", "127.0.0.1",
 		"--port", port, "--model", "demo", "--tokenizer-path", o.tokenizer, "--replies", file, "--speed", "20")
 	if err != nil {
@@ -75,7 +81,7 @@ func startFleet(ctx context.Context, o options, dialect string, groups []group) 
 	for _, g := range groups {
 		f.pairs[fmt.Sprint(g.flags)] = make(chan started, 1)
 	}
-	go f.startPairs(ctx, groups)
+	f.pending.Go(func() { f.startPairs(ctx, groups) })
 	return f, nil
 }
 
@@ -87,10 +93,10 @@ func (f *fleet) startPairs(ctx context.Context, groups []group) {
 		case <-ctx.Done():
 			return
 		}
-		go func() {
+		f.pending.Go(func() {
 			p, err := f.startPair(ctx, strconv.Itoa(i), g.flags)
 			f.pairs[fmt.Sprint(g.flags)] <- started{p, err}
-		}()
+		})
 	}
 }
 
@@ -111,11 +117,11 @@ func (f *fleet) startPair(ctx context.Context, name string, flags []string) (p p
 		base *string
 		args []string
 	}{{&p.smg, []string{f.o.smg, "launch"}}, {&p.leeway, []string{f.o.leeway, "serve"}}} {
-		port := freePort()
+		port := f.freePort()
 		*gateway.base = "http://127.0.0.1:" + port
 		log := filepath.Join(f.dir, name+"."+gateway.args[1]+".log")
 		program, err := start(log, slices.Concat(gateway.args, []string{"--host", "127.0.0.1", "--port", port,
-			"--prometheus-host", "127.0.0.1", "--prometheus-port", freePort(), "--policy", "round_robin",
+			"--prometheus-host", "127.0.0.1", "--prometheus-port", f.freePort(), "--policy", "round_robin",
 			"--model-path", f.o.tokenizer, "--worker-urls", "grpc://" + f.address}, flags)...)
 		if err != nil {
 			p.stop()
@@ -132,8 +138,19 @@ func (f *fleet) startPair(ctx context.Context, name string, flags []string) (p p
 	return p, nil
 }
 
+// stop ends the worker and whatever pairs were started and not taken.
 func (f *fleet) stop() {
 	f.cancel()
+	f.pending.Wait()
+	for _, pairs := range f.pairs {
+		select {
+		case s := <-pairs:
+			if s.err == nil {
+				s.pair.stop()
+			}
+		default:
+		}
+	}
 	f.worker.stop()
 	os.RemoveAll(f.dir)
 }
@@ -185,10 +202,11 @@ func (p *program) lastWords() error {
 	return errors.New(string(printed[max(0, len(printed)-2000):]))
 }
 
-// freePort is below the ports that systems give to outgoing connections, so that none of those takes it before its program does.
-func freePort() string {
+// freePort is one that this fleet has not used yet, below those that systems give to outgoing connections: nothing else
+// should take it before its program does.
+func (f *fleet) freePort() string {
 	for {
-		port := strconv.Itoa(10_000 + rand.IntN(20_000))
+		port := strconv.Itoa(10_000 + int(f.ports.Add(1))%20_000)
 		listener, err := net.Listen("tcp", "127.0.0.1:"+port)
 		if err == nil {
 			listener.Close()
