@@ -1,10 +1,15 @@
 package chattemplate
 
 import (
+	"slices"
 	"strings"
 
 	"leeway/openai"
 )
+
+// endMark stands behind the text to go on with while the template is rendered: the text alone might be found elsewhere,
+// in the tokens that end a turn, say. It ends with a space so that it shows whether the template trims what it prints.
+const endMark = "END_OF_WHAT_IS_TO_BE_CONTINUED "
 
 // continues tells whether the model is to go on with the last message.
 func (c *conversation) continues() bool {
@@ -12,11 +17,11 @@ func (c *conversation) continues() bool {
 }
 
 // renderContinued renders the conversation and cuts it behind the last message's text, as transformers does. A template
-// that does not print the text where it can be found gets the conversation without that message, and the text after it.
+// that does not print the text as it is gets the conversation without that message, and the text after it.
 func (c *conversation) renderContinued(special Special, o RenderOptions) (string, error) {
-	last := c.messages[len(c.messages)-1].(*Dict)
-	final := lastText(last)
-	vars, err := c.vars(c.messages, false, special)
+	before, last := c.messages[:len(c.messages)-1], c.messages[len(c.messages)-1].(*Dict)
+	final, marked := markEnd(last)
+	vars, err := c.vars(append(slices.Clip(before), marked), false, special)
 	if err != nil {
 		return "", err
 	}
@@ -24,40 +29,59 @@ func (c *conversation) renderContinued(special Special, o RenderOptions) (string
 	if err != nil {
 		return "", err
 	}
-	trimmed := strings.TrimFunc(final, isSpace)
-	at := strings.LastIndex(out, trimmed)
-	if trimmed != "" && at >= 0 {
-		whole := strings.TrimLeftFunc(final, isSpace)
-		if strings.HasPrefix(out[at:], whole) {
-			return out[:at+len(whole)], nil
-		}
-		return out[:at+len(trimmed)], nil
+	if prompt, ok := cutAtMark(out, final); ok {
+		return prompt, nil
 	}
-	if vars, err = c.vars(c.messages[:len(c.messages)-1], true, special); err != nil {
-		return "", err
-	}
-	if len(c.messages) == 1 {
+	if len(before) == 0 {
 		return "", openai.Invalid("continue_final_message", openai.CodeInvalidValue, "continue_final_message needs a message before the one to go on with.")
+	}
+	if vars, err = c.vars(before, true, special); err != nil {
+		return "", err
 	}
 	out, err = c.tpl.Template.Render(vars, o)
 	return out + final, err
 }
 
-// lastText is a message's content, or the text of its last part.
-func lastText(message *Dict) string {
+// cutAtMark returns what stands before the mark; ok is false when text or mark are not there. Where the template trimmed
+// the mark it would have trimmed the text before it.
+func cutAtMark(out, text string) (prompt string, ok bool) {
+	trimmed := strings.TrimRightFunc(endMark, isSpace)
+	at := strings.LastIndex(out, trimmed)
+	if at < 0 || !strings.Contains(out, strings.TrimFunc(text, isSpace)) {
+		return "", false
+	}
+	if strings.HasPrefix(out[at:], endMark) {
+		return out[:at], true
+	}
+	return strings.TrimRightFunc(out[:at], isSpace), true
+}
+
+// markEnd returns a message's text, or that of its last part with one, and the message with the mark behind it.
+func markEnd(message *Dict) (final string, marked *Dict) {
+	marked = message.clone()
 	content, _ := message.Get("content")
 	if s, ok := text(content); ok {
-		return s
+		marked.Set("content", Str(s+endMark))
+		return s, marked
 	}
-	if parts, ok := content.(*List); ok {
-		for i := len(parts.items) - 1; i >= 0; i-- {
-			if d, ok := parts.items[i].(*Dict); ok {
-				if t, ok := d.Get("text"); ok {
-					s, _ := text(t)
-					return s
-				}
-			}
+	parts, ok := content.(*List)
+	if !ok {
+		return "", marked
+	}
+	items := slices.Clone(parts.items)
+	for i, part := range slices.Backward(items) {
+		d, ok := part.(*Dict)
+		if !ok {
+			continue
+		}
+		if t, ok := d.Get("text"); ok {
+			final, _ = text(t)
+			d = d.clone()
+			d.Set("text", Str(final+endMark))
+			items[i] = d
+			break
 		}
 	}
-	return ""
+	marked.Set("content", newList(items))
+	return final, marked
 }

@@ -188,6 +188,8 @@ func TestTheFinalMessageIsContinued(t *testing.T) {
 		{strings.Replace(turns, "m.content", "m.content|trim", 1), "Once upon ", "<user>Hi</><assistant>Once upon"},
 		{strings.Replace(turns, "m.content", "m.content|upper", 1), "Once ", "<user>HI</><assistant>Once "},
 		{turns, "", "<user>Hi</><assistant>"},
+		{turns, "/", "<user>Hi</><assistant>/"}, // not that of the turn's end
+		{turns, "Hi", "<user>Hi</><assistant>Hi"},
 	} {
 		set, err := Parse(c.template)
 		if err != nil {
