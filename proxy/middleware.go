@@ -114,8 +114,7 @@ func (g *Gateway) authenticate(next http.Handler) http.Handler {
 		sent := r.Header.Values("Authorization")
 		challenge := `Bearer realm="data-plane"`
 		if len(sent) == 1 {
-			scheme, key, _ := strings.Cut(sent[0], " ")
-			isBearer := strings.EqualFold(scheme, "Bearer")
+			key, isBearer := strings.CutPrefix(sent[0], "Bearer ")
 			got := sha256.Sum256([]byte(key))
 			if subtle.ConstantTimeCompare(got[:], want[:]) == 1 && isBearer {
 				next.ServeHTTP(x, r)
