@@ -116,4 +116,5 @@ func (d *decisionLog) rotate() error {
 func (g *Gateway) end(lease *routing.Lease, o routing.Outcome) {
 	lease.Finish(time.Now(), o)
 	g.journal.add(lease)
+	lease.Release()
 }

@@ -27,8 +27,9 @@ func BenchmarkPick(b *testing.B) {
 			now, n := start, 0
 			for b.Loop() {
 				now = now.Add(100 * time.Microsecond)
-				if n++; n%64 == 0 {
+				if n++; n%64 == 0 { // a worker's push: its load, and that nothing else happened
 					r.Observe(name(n/64%workers), idle(now))
+					r.Feed(name(n/64%workers)).Apply(now, &prefix.Batch{Sequence: 1, LoadOnly: true})
 				}
 				lease, err := r.Pick(now, Request{Model: "m", Tokens: tokens, Chat: true, Streaming: true, PlainText: true})
 				if err != nil || lease.receipt.Result != Complete {

@@ -1,5 +1,7 @@
 package routing
 
+import "slices"
+
 // ring keeps the newest decisions.
 type ring struct {
 	leases []*Lease
@@ -11,6 +13,20 @@ func newRing(size int) ring { return ring{leases: make([]*Lease, size)} }
 func (r *ring) add(l *Lease) {
 	r.leases[r.next] = l
 	r.next = (r.next + 1) % len(r.leases)
+}
+
+// candidates returns zeroed ones for a decision about to be made: those of the decision that it will push out, if
+// nobody holds its lease any more. At hundreds of workers they are most of what a decision would allocate.
+func (r *ring) candidates(n int) []Candidate {
+	l := r.leases[r.next]
+	if l == nil || !l.returned || cap(l.receipt.Candidates) < n {
+		return make([]Candidate, n)
+	}
+	r.leases[r.next] = nil
+	xs := l.receipt.Candidates[:n]
+	l.receipt.Candidates, l.receipt.Workers = nil, nil
+	clear(xs)
+	return xs
 }
 
 // newest calls visit with each kept decision, newest first, until it returns false.
@@ -34,7 +50,7 @@ func (r *Router) Decisions(limit int, worker string, changed bool) []Receipt {
 			return false
 		}
 		if (!changed || l.receipt.Preferred != l.receipt.Base) && (worker == "" || l.receipt.concerns(worker)) {
-			found = append(found, l.receipt)
+			found = append(found, l.receipt.clone())
 		}
 		return true
 	})
@@ -47,11 +63,18 @@ func (r *Router) Decision(id string) (receipt Receipt, ok bool) {
 	defer r.mu.Unlock()
 	r.decisions.newest(func(l *Lease) bool {
 		if ok = l.receipt.ID == id; ok {
-			receipt = l.receipt
+			receipt = l.receipt.clone()
 		}
 		return !ok
 	})
 	return receipt, ok
+}
+
+// clone returns a receipt that lasts: a decision's memory is used again when it leaves the ring.
+func (r *Receipt) clone() Receipt {
+	c := *r
+	c.Candidates = slices.Clone(r.Candidates)
+	return c
 }
 
 // concerns says whether a worker was chosen or would have been.

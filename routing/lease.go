@@ -6,8 +6,8 @@ import (
 	"leeway/routing/prefix"
 )
 
-// Lease is one request's hold on a worker, from the choice to the end of the answer. It is released exactly once,
-// however often Release and Finish are called.
+// Lease is one request's hold on a worker, from the choice to the end of the answer. The worker is given back exactly
+// once, however often Release and Finish are called.
 type Lease struct {
 	router  *Router
 	target  Target
@@ -24,17 +24,18 @@ type Lease struct {
 	receipt  Receipt
 	place    int // in the station's held
 	first    time.Time
-	released bool
+	released bool // the worker is free of it
+	returned bool // and so is the caller
 }
 
 // Target returns the chosen worker.
 func (l *Lease) Target() Target { return l.target }
 
-// Receipt returns why it was chosen, and the outcome as far as it is known.
+// Receipt returns why it was chosen, and the outcome as far as it is known. It is to be asked for before Release.
 func (l *Lease) Receipt() Receipt {
 	l.router.mu.Lock()
 	defer l.router.mu.Unlock()
-	return l.receipt
+	return l.receipt.clone()
 }
 
 // FirstToken notes that the answer has begun. Only the first call counts.
@@ -76,11 +77,12 @@ func (l *Lease) end(now time.Time, o *Outcome) (first bool) {
 	return true
 }
 
-// Release gives the worker back without an outcome. After Finish it does nothing.
+// Release ends the caller's use of the lease, and gives the worker back if Finish has not.
 func (l *Lease) Release() {
 	l.router.mu.Lock()
 	defer l.router.mu.Unlock()
 	l.release()
+	l.returned = true
 }
 
 func (l *Lease) release() {

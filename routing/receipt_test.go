@@ -3,6 +3,7 @@ package routing
 import (
 	"encoding/json"
 	"fmt"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -126,4 +127,34 @@ func FuzzParseRecord(f *testing.F) {
 			Replay(record.Receipt, record.Settings)
 		}
 	})
+}
+
+func TestADecisionsMemoryIsUsedAgainOnlyWhenNobodyHoldsIt(t *testing.T) {
+	r := newRouter(t, 3, func(c *Config) { c.DecisionRing = 2; c.Policy = "round_robin" })
+	pick := func(id string) *Lease {
+		lease, err := r.Pick(start, Request{ID: id, Model: "m", Tokens: prompt(100)})
+		if err != nil {
+			t.Fatal(err)
+		}
+		return lease
+	}
+	kept, given := pick("kept"), pick("given")
+	kept.Finish(start, Outcome{PromptTokens: 100})
+	given.Release()
+	shown, _ := r.Decision("given")
+	asShown := shown.clone()
+	pick("third")
+	pick("fourth")
+	if got := kept.Receipt(); len(got.Candidates) != 3 || got.Outcome == nil {
+		t.Errorf("a held lease has lost its receipt: %+v", got)
+	}
+	if got := given.Receipt(); len(got.Candidates) != 0 {
+		t.Error("a lease that was given back keeps its candidates beyond the ring")
+	}
+	if len(shown.Candidates) != 3 || !slices.Equal(shown.Candidates, asShown.Candidates) {
+		t.Errorf("a receipt that was handed out has changed: %+v", shown.Candidates)
+	}
+	if all := r.Decisions(10, "", false); len(all) != 2 || all[0].ID != "fourth" || len(all[0].Candidates) != 3 {
+		t.Errorf("the ring holds %+v", all)
+	}
 }

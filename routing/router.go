@@ -92,7 +92,7 @@ type station struct {
 	held     []*Lease // those that wait for a first token
 }
 
-// decision is one choice in the making. Its memory is used again, all but the candidates.
+// decision is one choice in the making. Its memory is used again; the candidates' stays with the receipt.
 type decision struct {
 	router  *Router
 	now     time.Time
@@ -230,7 +230,7 @@ func (d *decision) end() {
 // look writes down what is known of each candidate at this moment.
 func (d *decision) look() {
 	now, maxAge := d.now.UnixNano(), seconds(cmp.Or(d.router.cfg.LoadMaxAgeSecs, 30))
-	d.candidates = make([]Candidate, len(d.seats))
+	d.candidates = d.router.decisions.candidates(len(d.seats))
 	for i := range d.seats {
 		s, x := d.seats[i], &d.candidates[i]
 		x.InFlight = int32(s.inFlight)
