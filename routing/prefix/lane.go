@@ -28,8 +28,8 @@ type slot struct{ prefix, owners atomic.Uint64 }
 
 const slotBytes = 16
 
-// A table is rebuilt when it is filled to 85 %, to be filled to 58 %: between 1.2 and 1.7 slots a prefix.
-func roomFor(n int) int { return max(n*100/58, laneWidth) }
+// A table is rebuilt when it is filled to 85 %, to be filled to 55 %: between 1.2 and 1.8 slots a prefix.
+func roomFor(n int) int { return max(n*100/55, laneWidth) }
 func full(n, room int) bool {
 	return n*100 >= room*85
 }
