@@ -41,7 +41,7 @@ type house struct {
 // open starts a gateway that polls every second, and waits until it knows all workers' loads.
 func open(t *testing.T, urls []string, args ...string) *house {
 	t.Helper()
-	port, metrics := freePort(t), freePort(t)
+	port, metrics := freePort(), freePort()
 	args = append(args, "--host", "127.0.0.1", "--port", port, "--prometheus-host", "127.0.0.1", "--prometheus-port", metrics,
 		"--log-level", "warn", "--load-monitor-interval", "1", "--health-check-interval-secs", "1", "--decision-ring-size", "65536", "--worker-urls")
 	h := &house{&gateway{start(t, append(args, urls...)...), "http://127.0.0.1:" + port}, "http://127.0.0.1:" + metrics + "/metrics"}

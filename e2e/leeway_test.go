@@ -17,6 +17,8 @@ import (
 	"syscall"
 	"testing"
 	"time"
+
+	"leeway/e2e/ports"
 )
 
 var binary string
@@ -115,7 +117,7 @@ func serve(t *testing.T, args ...string) *gateway {
 // launch starts a gateway without waiting for it to be ready.
 func launch(t *testing.T, args ...string) *gateway {
 	t.Helper()
-	port, metrics := freePort(t), freePort(t)
+	port, metrics := freePort(), freePort()
 	args = append(args, "--host", "127.0.0.1", "--port", port, "--prometheus-host", "127.0.0.1", "--prometheus-port", metrics)
 	return &gateway{start(t, args...), "http://127.0.0.1:" + port}
 }
@@ -208,7 +210,7 @@ func content(t *testing.T, text string) string {
 func simulate(t *testing.T, dialect, port string, args ...string) (*program, string) {
 	t.Helper()
 	if port == "" {
-		port = freePort(t)
+		port = freePort()
 	}
 	p := start(t, append([]string{"sim", "--dialect", dialect, "--host", "127.0.0.1", "--port", port, "--model", "demo",
 		"--tokenizer-path", "../workers/sim/demo"}, args...)...)
@@ -232,12 +234,7 @@ func eventually(t *testing.T, limit time.Duration, what string, met func() bool)
 	t.Fatalf("not within %v: %s", limit, what)
 }
 
-func freePort(t *testing.T) string {
-	t.Helper()
-	listener, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer listener.Close()
-	return strconv.Itoa(listener.Addr().(*net.TCPAddr).Port)
-}
+// finder gives each port once to all tests of this package.
+var finder ports.Finder
+
+func freePort() string { return strconv.Itoa(finder.Free(1)) }

@@ -137,8 +137,8 @@ func TestABusyPortIsNamed(t *testing.T) {
 	defer listener.Close()
 	_, port, _ := net.SplitHostPort(listener.Addr().String())
 	for _, args := range [][]string{
-		{"--demo", "--host", "127.0.0.1", "--port", port, "--prometheus-port", freePort(t)},
-		{"--demo", "--host", "127.0.0.1", "--port", freePort(t), "--prometheus-host", "127.0.0.1", "--prometheus-port", port},
+		{"--demo", "--host", "127.0.0.1", "--port", port, "--prometheus-port", freePort()},
+		{"--demo", "--host", "127.0.0.1", "--port", freePort(), "--prometheus-host", "127.0.0.1", "--prometheus-port", port},
 		{"sim", "--dialect", "vllm", "--host", "127.0.0.1", "--port", port, "--model", "m", "--tokenizer-path", "../workers/sim/demo"},
 	} {
 		p := start(t, args...)
@@ -150,7 +150,7 @@ func TestABusyPortIsNamed(t *testing.T) {
 
 // case E7
 func TestAWorkerThatIsDownAtStartJoinsWhenItComesUp(t *testing.T) {
-	port := freePort(t)
+	port := freePort()
 	g := launch(t, "--worker-urls", "grpc://127.0.0.1:"+port, "--health-check-interval-secs", "1")
 	eventually(t, 10*time.Second, "the gateway listens", func() bool { return g.status("/liveness") == http.StatusOK })
 	if status := g.status("/readiness"); status != http.StatusServiceUnavailable {

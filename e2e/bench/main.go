@@ -19,11 +19,14 @@ import (
 	"strconv"
 	"strings"
 	"time"
+
+	"leeway/e2e/ports"
 )
 
 type options struct {
 	smg, leeway, tokenizer string
 	rounds                 int
+	ports                  *ports.Finder
 	span                   time.Duration
 	streams                []int
 	requests               int
@@ -43,7 +46,7 @@ func main() {
 }
 
 func parseFlags() (options, error) {
-	var o options
+	o := options{ports: new(ports.Finder)}
 	var streams string
 	flag.StringVar(&o.smg, "smg", "", "the published gateway's program; without it only leeway is measured")
 	flag.StringVar(&o.leeway, "leeway", "", "a built leeway; without it one is built")

@@ -82,10 +82,7 @@ func startFleet(ctx context.Context, o *options) (*fleet, error) {
 			return nil, fmt.Errorf("building leeway: %w\n%s", err, out)
 		}
 	}
-	first, err := freePorts(workersInFleet)
-	if err != nil {
-		return nil, err
-	}
+	first := o.ports.Free(workersInFleet)
 	p, err := start(o.leeway, nil, "sim", "--dialect", "tokenspeed", "--host", "127.0.0.1", "--port", strconv.Itoa(first),
 		"--count", strconv.Itoa(workersInFleet), "--model", "demo", "--tokenizer-path", o.tokenizer, "--canned", "--token-interval", "20ms")
 	if err != nil {
@@ -110,10 +107,7 @@ type gateway struct {
 }
 
 func startGateway(ctx context.Context, o options, kind string, workers []string) (*gateway, error) {
-	port, err := freePorts(2)
-	if err != nil {
-		return nil, err
-	}
+	port := o.ports.Free(2)
 	name, args := o.leeway, []string{"serve"}
 	if kind == "smg" {
 		name, args = o.smg, []string{"launch", "--prometheus-host", "127.0.0.1"}
@@ -143,26 +137,6 @@ func (g *gateway) ready() bool {
 	var text [256]byte
 	n, _ := response.Body.Read(text[:])
 	return strings.Contains(string(text[:n]), fmt.Sprintf(`"healthy_workers":%d`, workersInFleet))
-}
-
-// freePorts finds n ports in a row that nobody listens on.
-func freePorts(n int) (int, error) {
-	for range 50 {
-		listener, err := net.Listen("tcp", "127.0.0.1:0")
-		if err != nil {
-			return 0, err
-		}
-		first := listener.Addr().(*net.TCPAddr).Port
-		listener.Close()
-		free := first+n < 1<<16
-		for i := 0; free && i < n; i++ {
-			free = !dials(net.JoinHostPort("127.0.0.1", strconv.Itoa(first+i)))
-		}
-		if free {
-			return first, nil
-		}
-	}
-	return 0, fmt.Errorf("found no %d free ports in a row", n)
 }
 
 func dials(address string) bool {

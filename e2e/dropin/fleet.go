@@ -4,8 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"math/rand/v2"
-	"net"
 	"net/http"
 	"os"
 	"os/exec"
@@ -13,8 +11,9 @@ import (
 	"slices"
 	"strconv"
 	"sync"
-	"sync/atomic"
 	"time"
+
+	"leeway/e2e/ports"
 )
 
 // ahead is how many pairs of gateways start while others are compared: the published one takes seconds.
@@ -28,7 +27,7 @@ type fleet struct {
 	dir     string
 	pairs   map[string]chan started
 	room    chan struct{}
-	ports   atomic.Uint32 // the last one tried
+	ports   ports.Finder
 	cancel  context.CancelFunc
 	pending sync.WaitGroup // starts of pairs
 }
@@ -58,8 +57,7 @@ type started struct {
 
 func startFleet(ctx context.Context, o options, dialect string, groups []group) (f *fleet, err error) {
 	f = &fleet{o: o, pairs: map[string]chan started{}, room: make(chan struct{}, ahead)}
-	f.ports.Store(rand.Uint32N(20_000))
-	port := f.freePort()
+	port := strconv.Itoa(f.ports.Free(1))
 	f.address = "127.0.0.1:" + port
 	if f.dir, err = os.MkdirTemp("", "dropin-"); err != nil {
 		return nil, err
@@ -117,11 +115,11 @@ func (f *fleet) startPair(ctx context.Context, name string, flags []string) (p p
 		base *string
 		args []string
 	}{{&p.smg, []string{f.o.smg, "launch"}}, {&p.leeway, []string{f.o.leeway, "serve"}}} {
-		port := f.freePort()
+		port := strconv.Itoa(f.ports.Free(1))
 		*gateway.base = "http://127.0.0.1:" + port
 		log := filepath.Join(f.dir, name+"."+gateway.args[1]+".log")
 		program, err := start(log, slices.Concat(gateway.args, []string{"--host", "127.0.0.1", "--port", port,
-			"--prometheus-host", "127.0.0.1", "--prometheus-port", f.freePort(), "--policy", "round_robin",
+			"--prometheus-host", "127.0.0.1", "--prometheus-port", strconv.Itoa(f.ports.Free(1)), "--policy", "round_robin",
 			"--model-path", f.o.tokenizer, "--worker-urls", "grpc://" + f.address}, flags)...)
 		if err != nil {
 			p.stop()
@@ -200,17 +198,4 @@ func (p *program) lastWords() error {
 		return err
 	}
 	return errors.New(string(printed[max(0, len(printed)-2000):]))
-}
-
-// freePort is one that this fleet has not used yet, below those that systems give to outgoing connections: nothing else
-// should take it before its program does.
-func (f *fleet) freePort() string {
-	for {
-		port := strconv.Itoa(10_000 + int(f.ports.Add(1))%20_000)
-		listener, err := net.Listen("tcp", "127.0.0.1:"+port)
-		if err == nil {
-			listener.Close()
-			return port
-		}
-	}
 }

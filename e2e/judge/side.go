@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"net"
 	"net/http"
 	"os"
 	"os/exec"
@@ -13,6 +12,8 @@ import (
 	"strconv"
 	"strings"
 	"time"
+
+	"leeway/e2e/ports"
 )
 
 var errDisturbed = errors.New("a poll came between the requests")
@@ -41,7 +42,8 @@ func startSide(ctx context.Context, o options, kind string) (*side, error) {
 		s.fleet = append(s.fleet, w)
 		urls = append(urls, w.url)
 	}
-	port := freePort()
+	var finder ports.Finder
+	port := finder.Free(2)
 	s.url = fmt.Sprintf("http://127.0.0.1:%d", port)
 	name, args := o.leeway, []string{"serve", "--least-load-score", o.score}
 	if kind == "smg" {
@@ -50,7 +52,7 @@ func startSide(ctx context.Context, o options, kind string) (*side, error) {
 			args = append(args, "--disable-worker-overload-protection", "--worker-wedge-secs", "0") // held requests look wedged
 		}
 	}
-	args = append(args, "--host", "127.0.0.1", "--port", strconv.Itoa(port), "--prometheus-port", strconv.Itoa(freePort()),
+	args = append(args, "--host", "127.0.0.1", "--port", strconv.Itoa(port), "--prometheus-port", strconv.Itoa(port+1),
 		"--policy", "least_load", "--load-monitor-interval", "1", "--model-path", o.tokenizer, "--worker-urls")
 	log, err := os.CreateTemp("", "judge-*.log")
 	if err != nil {
@@ -173,13 +175,4 @@ func (s *side) send(prompt string) {
 		}
 	}
 	s.done <- err
-}
-
-func freePort() int {
-	listener, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		return 0
-	}
-	defer listener.Close()
-	return listener.Addr().(*net.TCPAddr).Port
 }

@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"io"
 	"math/rand/v2"
-	"net"
 	"net/http"
 	"os"
 	"os/exec"
@@ -16,6 +15,8 @@ import (
 	"sync/atomic"
 	"syscall"
 	"time"
+
+	"leeway/e2e/ports"
 )
 
 // gateway is the program under test.
@@ -26,7 +27,8 @@ type gateway struct {
 }
 
 func startGateway(ctx context.Context, program, decisions string, workers []string) (*gateway, error) {
-	port, metrics := freePort(), freePort()
+	var finder ports.Finder
+	port, metrics := strconv.Itoa(finder.Free(1)), strconv.Itoa(finder.Free(1))
 	g := &gateway{url: "http://127.0.0.1:" + port, measures: "http://127.0.0.1:" + metrics + "/metrics"}
 	args := []string{
 		"serve", "--host", "127.0.0.1", "--port", port, "--prometheus-host", "127.0.0.1", "--prometheus-port", metrics,
@@ -51,16 +53,6 @@ func startGateway(ctx context.Context, program, decisions string, workers []stri
 		}
 	}
 	return g, nil
-}
-
-func freePort() string {
-	l, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		return "0"
-	}
-	defer l.Close()
-	_, port, _ := net.SplitHostPort(l.Addr().String())
-	return port
 }
 
 // end lets the gateway drain and write its log.
