@@ -34,11 +34,24 @@ var (
 		drop: []string{"<|START_RESPONSE|>", "<|END_RESPONSE|>", "<|START_TEXT|>", "<|END_TEXT|>"},
 	}
 
+	// <TOOLCALL>[{"name": "f", "arguments": {"a": 1}}]</TOOLCALL>
+	nemotronFormat = &format{open: []string{"<TOOLCALL>"}, closes: []string{"</TOOLCALL>"}, more: true, head: taggedHead}
+
+	// [{"name": "f", "arguments": {"a": 1}}], at the start of the answer
+	xlamFormat = &format{open: []string{"["}, bare: true, more: true, head: xlamHead}
+
 	// [f(a=1, b="x"), g()]
 	pythonFormat = &format{
 		open: []string{"<|python_start|>", "<|python_tag|>", "["}, closes: []string{"<|python_end|>"},
 		bare: true, more: true, head: pythonHead,
 	}
+
+	// <|tool_call_start|>[f(a=1, b="x"), g()]<|tool_call_end|>
+	lfmFormat = &format{open: []string{"<|tool_call_start|>"}, closes: []string{"<|tool_call_end|>"}, more: true, head: pythonHead}
+
+	// <function_calls>f(a=1, b="x")
+	// g()</function_calls>
+	olmoFormat = &format{open: []string{"<function_calls>"}, closes: []string{"</function_calls>"}, more: true, head: linesHead}
 
 	// <｜tool▁calls▁begin｜><｜tool▁call▁begin｜>function<｜tool▁sep｜>f
 	// ```json
@@ -66,14 +79,32 @@ var (
 		open: []string{"<tool_call>", "<function="}, closes: []string{"</function>", "</tool_call>"}, head: tagHead(qwenTags),
 	}
 
+	// As qwenFormat, but values begin and end at their tags: <parameter=a>1</parameter>
+	directFormat = &format{
+		open: []string{"<tool_call>"}, closes: []string{"</function>", "</tool_call>"}, head: tagHead(directTags),
+	}
+
+	// <seed:tool_call>
+	// <function=f>
+	// <parameter=a>1</parameter>
+	// </function>
+	// </seed:tool_call>
+	seedFormat = &format{
+		open: []string{"<seed:tool_call>"}, closes: []string{"</function>", "</seed:tool_call>"}, head: tagHead(seedTags),
+	}
+
 	// <minimax:tool_call>
 	// <invoke name="f">
 	// <parameter name="a">1</parameter>
 	// </invoke>
 	// </minimax:tool_call>
-	minimaxFormat = &format{
-		open: []string{"<minimax:tool_call>"}, closes: []string{"</minimax:tool_call>"}, head: tagHead(minimaxTags), more: true,
-	}
+	minimaxFormat = invokes("minimax:tool_call", trimNone)
+
+	// As minimaxFormat. A JSON object may stand in place of the tags.
+	dotsFormat = orObject(invokes("dots_function_call", trimAll))
+
+	// <function name="f"><param name="a">1</param><param name="b"><![CDATA[<b>]]></param></function>
+	cpmFormat = &format{open: []string{`<function name="`}, closes: []string{"</function>"}, head: tagHead(cpmTags)}
 
 	// <｜DSML｜function_calls>
 	// <｜DSML｜invoke name="f">
@@ -133,16 +164,11 @@ var (
 		drop: []string{"<|open|>response<|sep|>", "<|close|>response<|sep|>", "<|close|>message<|sep|>", "<|end_of_msg|>"},
 	}
 
-	// <tool_call>f
-	// <arg_key>a</arg_key>
-	// <arg_value>1</arg_value>
-	// </tool_call>
-	//
-	// GLM 4.7 leaves out the newlines.
-	glmFormat = &format{open: []string{"<tool_call>"}, closes: []string{"</tool_call>"}, head: tagHead(glmTags)}
-
 	// <|tool_call>call:f{a:1,b:<|"|>x<|"|>}<tool_call|>
-	gemmaFormat = &format{open: []string{gemmaCall}, closes: []string{gemmaEnd}, head: gemmaHead}
+	gemmaFormat = &format{open: []string{gemma4.call}, closes: []string{gemma4.end}, head: gemma4.head}
+
+	// <start_function_call>call:f{a:1,b:<escape>x<escape>}<end_function_call>
+	functionGemmaFormat = &format{open: []string{functionGemma.call}, closes: []string{functionGemma.end}, head: functionGemma.head}
 
 	// <|start|>assistant<|channel|>commentary to=functions.f <|constrain|>json<|message|>{"a": 1}<|call|>
 	harmonyFormat = &format{
@@ -155,34 +181,55 @@ var (
 
 // formats are the names that operators and clients use.
 var formats = map[string]*format{
-	"passthrough":  plainFormat,
-	"json":         jsonFormat,
-	"qwen":         hermesFormat,
-	"hermes":       hermesFormat,
-	"qwen_xml":     qwenFormat,
-	"qwen_coder":   qwenFormat,
-	"nemotron":     qwenFormat,
-	"llama":        llamaFormat,
-	"pythonic":     pythonFormat,
-	"mistral":      mistralFormat,
-	"cohere":       cohereFormat,
-	"deepseek":     deepseekFormat,
-	"deepseek31":   deepseekFormat,
-	"deepseek32":   dsmlFormat,
-	"deepseek_v4":  dsmlFormat,
-	"deepseek_v41": dsml41Format,
-	"minimax_m3":   m3Format,
-	"hy_v4":        hunyuanFormat,
-	"inkling":      inklingFormat,
-	"sarashina":    sarashinaFormat,
-	"kimik2":       kimiFormat,
-	"kimi_k3":      kimi3Format,
-	"glm45_moe":    glmFormat,
-	"glm47_moe":    glmFormat,
-	"minimax_m2":   minimaxFormat,
-	"step3":        stepFormat,
-	"gemma4":       gemmaFormat,
-	"harmony":      harmonyFormat,
+	"passthrough":         plainFormat,
+	"plain":               plainFormat,
+	"json":                jsonFormat,
+	"xlam":                xlamFormat,
+	"qwen":                hermesFormat,
+	"qwen2.5":             hermesFormat,
+	"qwen3":               hermesFormat,
+	"hermes":              hermesFormat,
+	"qwen_xml":            qwenFormat,
+	"qwen_coder":          qwenFormat,
+	"qwen3_tagged":        qwenFormat,
+	"nemotron":            qwenFormat,
+	"qwen3_tagged_direct": directFormat,
+	"seed_oss":            seedFormat,
+	"llama":               llamaFormat,
+	"llama_nemotron":      nemotronFormat,
+	"pythonic":            pythonFormat,
+	"lfm2.5":              lfmFormat,
+	"olmo3":               olmoFormat,
+	"mistral":             mistralFormat,
+	"mistral_v13":         mistralFormat,
+	"cohere":              cohereFormat,
+	"deepseek":            deepseekFormat,
+	"deepseek31":          deepseekFormat,
+	"deepseek32":          dsmlFormat,
+	"deepseek_v4":         dsmlFormat,
+	"deepseek_v41":        dsml41Format,
+	"deepseek_v4.1":       dsml41Format,
+	"minimax_m2":          minimaxFormat,
+	"minimax_m3":          m3Format,
+	"dots3":               dotsFormat,
+	"minicpm5":            cpmFormat,
+	"hy_v4":               hunyuanFormat,
+	"hy4":                 hunyuanFormat,
+	"inkling":             inklingFormat,
+	"sarashina":           sarashinaFormat,
+	"kimik2":              kimiFormat,
+	"kimi_k3":             kimi3Format,
+	"k2_horizon":          horizonFormat,
+	"glm45_moe":           glmFormat,
+	"glm47_moe":           glmFormat,
+	"glm":                 glmFormat,
+	"glm4":                glmFormat,
+	"ling":                glmFormat,
+	"iquest":              iquestFormat,
+	"step3":               stepFormat,
+	"gemma4":              gemmaFormat,
+	"function_gemma":      functionGemmaFormat,
+	"harmony":             harmonyFormat,
 }
 
 // models says which format a model speaks, by a part of its name.

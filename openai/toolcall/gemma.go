@@ -6,28 +6,31 @@ import (
 	"leeway/openai"
 )
 
-// Gemma 4 writes arguments in a JSON of its own: keys stand bare, and strings between marks that need no escapes.
-const (
-	gemmaCall  = "<|tool_call>"
-	gemmaEnd   = "<tool_call|>"
-	gemmaQuote = `<|"|>`
+// gemma is a dialect of Google's models, which write arguments in a JSON of their own: keys stand bare, and strings
+// between marks that need no escapes.
+type gemma struct{ call, end, quote string }
+
+var (
+	gemma4        = gemma{"<|tool_call>", "<tool_call|>", `<|"|>`}
+	functionGemma = gemma{"<start_function_call>", "<end_function_call>", "<escape>"}
 )
 
-// gemmaHead matches a call up to the brace of its arguments.
-func gemmaHead(_ *Parser, c *cursor, _ bool) (s start, ok bool) {
-	if !c.lit(gemmaCall) || !c.lit("call:") {
+// head matches a call up to the brace of its arguments.
+func (g gemma) head(_ *Parser, c *cursor, _ bool) (s start, ok bool) {
+	if !c.lit(g.call) || !c.lit("call:") {
 		return s, false
 	}
 	s.name = c.word()
 	if !c.lit("{") {
 		return s, false
 	}
-	s.args = &gemmaArgs{fresh: true}
+	s.args = &gemmaArgs{quote: g.quote, fresh: true}
 	return s, true
 }
 
 // gemmaArgs turns such arguments into JSON as they come.
 type gemmaArgs struct {
+	quote  string // around strings
 	stack  []byte // the closing brackets awaited, inside the outermost
 	fresh  bool   // just behind an opening bracket
 	want   want   // wantKey, wantValue, wantMore or inString
@@ -89,13 +92,13 @@ func (a *gemmaArgs) comma() string {
 
 // text passes on a string up to its closing mark.
 func (a *gemmaArgs) text(text string, eof bool) (int, string) {
-	if at := strings.Index(text, gemmaQuote); at >= 0 {
+	if at := strings.Index(text, a.quote); at >= 0 {
 		a.want = wantMore
-		return at + len(gemmaQuote), string(openai.AppendEscaped(nil, text[:at])) + `"`
+		return at + len(a.quote), string(openai.AppendEscaped(nil, text[:at])) + `"`
 	}
 	n := len(text)
 	if !eof {
-		n -= heldSuffix(text, []string{gemmaQuote})
+		n -= heldSuffix(text, []string{a.quote})
 	}
 	return n, string(openai.AppendEscaped(nil, text[:n]))
 }
@@ -112,7 +115,7 @@ func (a *gemmaArgs) key(text string, eof bool) (int, string) {
 		return 0, ""
 	}
 	a.fresh, a.want = false, wantValue
-	key = strings.ReplaceAll(strings.TrimSpace(key), gemmaQuote, "")
+	key = strings.ReplaceAll(strings.TrimSpace(key), a.quote, "")
 	return c.pos, string(append(openai.AppendString(nil, key), ':'))
 }
 
@@ -120,7 +123,7 @@ func (a *gemmaArgs) key(text string, eof bool) (int, string) {
 func (a *gemmaArgs) value(text string, eof bool) (int, string) {
 	c := &cursor{text: text, eof: eof}
 	switch {
-	case c.lit(gemmaQuote):
+	case c.lit(a.quote):
 		a.fresh, a.want = false, inString
 		return c.pos, `"`
 	case c.short:

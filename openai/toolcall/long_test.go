@@ -26,7 +26,7 @@ var longTexts = []struct{ format, start, again string }{
 	{"pythonic", "[search(q=[", "1, "},
 	{"pythonic", "[search(q='a', ", " \n"},
 	{"pythonic", `[search(q="`, `\x`},
-	{"gemma4", gemmaCall + "call:search{q:", "1111"},
+	{"gemma4", gemma4.call + "call:search{q:", "1111"},
 	{"glm45_moe", "<tool_call>search", " \n"},
 	{"harmony", "<|channel|>", " to="},
 }

@@ -214,6 +214,18 @@ func taggedHead(p *Parser, c *cursor, more bool) (start, bool) {
 	return jsonHead(p, c, false)
 }
 
+// xlamHead matches an array of objects at the very start of the answer.
+func xlamHead(p *Parser, c *cursor, more bool) (start, bool) {
+	if more {
+		return nextObject(p, c)
+	}
+	if p.calls > 0 || !p.blank || !c.lit("[") {
+		return start{}, false
+	}
+	c.space()
+	return object(c, true, true)
+}
+
 // llamaHead matches an object behind the marker for tools, or at the very start of the answer.
 func llamaHead(p *Parser, c *cursor, more bool) (start, bool) {
 	if more {

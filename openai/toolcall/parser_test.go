@@ -169,3 +169,15 @@ func TestArgumentsComeAsTheyAreWritten(t *testing.T) {
 		}
 	}
 }
+
+func TestEveryFormatHasATranscript(t *testing.T) {
+	seen := make(map[string]bool)
+	for _, x := range transcripts(t) {
+		seen[x.Format] = true
+	}
+	for _, name := range Names() {
+		if !seen[name] {
+			t.Errorf("%s has none", name)
+		}
+	}
+}

@@ -8,8 +8,7 @@ import (
 	"leeway/openai"
 )
 
-// pythonHead matches the first call of a list of calls in Python's manner, [f(a=1), g()], or the next one, as far as to
-// its first argument's value or to its closing parenthesis.
+// pythonHead matches the first call of a list of calls in Python's manner, [f(a=1), g()], or the next one.
 func pythonHead(p *Parser, c *cursor, more bool) (s start, ok bool) {
 	c.space()
 	if more {
@@ -17,14 +16,37 @@ func pythonHead(p *Parser, c *cursor, more bool) (s start, ok bool) {
 			return s, false
 		}
 	} else {
-		c.any("<|python_start|>", "<|python_tag|>")
+		for _, mark := range p.format.open {
+			if mark != "[" && c.lit(mark) {
+				break
+			}
+		}
 		c.space()
 		if !c.lit("[") {
 			return s, false
 		}
 	}
+	s.list = true
+	return pythonCall(c, s)
+}
+
+// linesHead matches the first call behind the marker, or the next one: on a line of its own, or in a list after all.
+func linesHead(p *Parser, c *cursor, more bool) (s start, ok bool) {
 	c.space()
-	s.name, s.list = c.word(), true
+	if more {
+		c.lit(",")
+	} else {
+		c.any(p.format.open...)
+		c.space()
+		s.list = c.lit("[")
+	}
+	return pythonCall(c, s)
+}
+
+// pythonCall matches a call as far as to its first argument's value or to its closing parenthesis.
+func pythonCall(c *cursor, s start) (_ start, ok bool) {
+	c.space()
+	s.name = c.word()
 	c.space()
 	if !c.lit("(") {
 		return s, false

@@ -108,6 +108,11 @@ func appendTyped(dst []byte, text string, k kind) []byte {
 		return append(dst, "false"...)
 	case json.Valid([]byte(bare)):
 		return append(dst, compact(bare)...)
+	case bare != "" && (bare[0] == '{' || bare[0] == '['):
+		c := &cursor{text: bare, eof: true} // some models write lists and objects as Python does
+		if v, ok := pythonValue(c, nil, 0); ok && c.pos == len(bare) {
+			return append(dst, v...)
+		}
 	}
 	return openai.AppendString(dst, text)
 }

@@ -22,6 +22,7 @@ type tags struct {
 	close   []string // after the last parameter
 	trim    trimming
 	noParam bool // the end of the name may be what follows it, and stays
+	cdata   bool // a value may be wrapped in <![CDATA[ and ]]>
 }
 
 // trimming says what white space around a value belongs to the tags.
@@ -38,9 +39,17 @@ var (
 		groups: []string{"<tool_call>"}, open: "<function=", name: []string{">"},
 		param: "<parameter=", key: ">", end: "</parameter>", close: []string{"</function>", "</tool_call>"}, trim: trimLine,
 	}
-	minimaxTags = &tags{
-		groups: []string{"<minimax:tool_call>"}, open: `<invoke name="`, name: []string{`"`}, rest: ">",
-		param: `<parameter name="`, key: `"`, value: ">", end: "</parameter>", close: []string{"</invoke>", "</minimax:tool_call>"},
+	directTags = &tags{
+		groups: []string{"<tool_call>"}, open: "<function=", name: []string{">"},
+		param: "<parameter=", key: ">", end: "</parameter>", close: []string{"</function>", "</tool_call>"},
+	}
+	seedTags = &tags{
+		groups: []string{"<seed:tool_call>"}, open: "<function=", name: []string{">"},
+		param: "<parameter=", key: ">", end: "</parameter>", close: []string{"</function>", "</seed:tool_call>"}, trim: trimLine,
+	}
+	cpmTags = &tags{
+		open: `<function name="`, name: []string{`"`}, rest: ">",
+		param: `<param name="`, key: `"`, value: ">", end: "</param>", close: []string{"</function>"}, cdata: true,
 	}
 	dsmlTags = &tags{
 		groups: []string{"<｜DSML｜function_calls>", "<｜DSML｜tool_calls>"}, open: `<｜DSML｜invoke name="`, name: []string{`"`}, rest: ">",
@@ -63,11 +72,16 @@ var (
 		param: `<|open|>argument key="`, key: `"`, value: "<|sep|>", end: "<|close|>argument<|sep|>",
 		close: []string{"<|close|>call<|sep|>", "<|close|>tools<|sep|>"},
 	}
-	glmTags = &tags{
-		open: "<tool_call>", name: []string{"\n", "<arg_key>", "</tool_call>"}, noParam: true,
-		param: "<arg_key>", key: "</arg_key>", value: "<arg_value>", end: "</arg_value>", close: []string{"</tool_call>"},
-	}
 )
+
+// invokes is the format whose calls stand in tags of the name given, one invoke for each.
+func invokes(group string, trim trimming) *format {
+	open, end := "<"+group+">", "</"+group+">"
+	return &format{open: []string{open}, closes: []string{end}, more: true, head: tagHead(&tags{
+		groups: []string{open}, open: `<invoke name="`, name: []string{`"`}, rest: ">",
+		param: `<parameter name="`, key: `"`, value: ">", end: "</parameter>", close: []string{"</invoke>", end}, trim: trim,
+	})}
+}
 
 // tagHead matches the opening tags of a call.
 func tagHead(t *tags) func(*Parser, *cursor, bool) (start, bool) {
@@ -118,7 +132,8 @@ type tagArgs struct {
 
 	key    string
 	kind   kind
-	opened bool // text of the value has been written
+	end    string // of the value
+	opened bool   // text of the value has been written
 }
 
 func (a *tagArgs) read(p *Parser, eof bool) bool {
@@ -163,10 +178,10 @@ func (a *tagArgs) open(c *cursor) bool {
 			return false
 		}
 	}
-	a.key = strings.TrimSpace(key)
+	a.key, a.end = strings.TrimSpace(key), a.tags.end
 	a.kind = a.kinds[a.key]
 	switch {
-	case strings.Contains(attributes, `string="true"`), strings.Contains(attributes, `type="string"`):
+	case strings.Contains(attributes, `string="true"`), strings.Contains(attributes, `type="string"`), strings.Contains(attributes, "arg_type>string<"):
 		a.kind = textKind
 	case strings.Contains(attributes, `type="`):
 		a.kind = anyKind
@@ -196,10 +211,13 @@ func (a *tagArgs) last() string {
 // value passes on the value as far as it has come; what is not text for certain is held until it is complete. It
 // reports true at the value's end.
 func (a *tagArgs) value(p *Parser, eof bool) bool {
-	at := strings.Index(p.buf, a.tags.end)
+	if a.tags.cdata && !a.opened && !a.unwrap(p, eof) {
+		return false
+	}
+	at := strings.Index(p.buf, a.end)
 	if at >= 0 {
 		text := p.buf[:at]
-		p.buf, a.inside = p.buf[at+len(a.tags.end):], false
+		p.buf, a.inside = p.buf[at+len(a.end):], false
 		if a.opened {
 			p.argue(string(openai.AppendEscaped(nil, a.tags.trim.right(text))) + `"`)
 			return true
@@ -213,14 +231,24 @@ func (a *tagArgs) value(p *Parser, eof bool) bool {
 		p.argue(string(appendTyped(nil, a.tags.trim.left(p.buf), a.kind)))
 		p.buf = ""
 	} else {
-		p.wait(a.tags.end[len(a.tags.end)-1])
+		p.wait(a.end[len(a.end)-1])
 	}
 	return false
 }
 
+// unwrap takes away what opens a value's wrapping, if it has one. It reports false when that is not certain yet.
+func (a *tagArgs) unwrap(p *Parser, eof bool) bool {
+	const open, end = "<![CDATA[", "]]>"
+	c := &cursor{text: p.buf, eof: eof}
+	if c.lit(open) && a.end == a.tags.end {
+		p.buf, a.end = p.buf[len(open):], end+a.tags.end
+	}
+	return !c.short
+}
+
 // textSoFar passes on what is certain of a value that is a string.
 func (a *tagArgs) textSoFar(p *Parser, eof bool) {
-	held := heldSuffix(p.buf, []string{a.tags.end})
+	held := heldSuffix(p.buf, []string{a.end})
 	ready := p.buf[:len(p.buf)-held]
 	if eof {
 		ready = p.buf
