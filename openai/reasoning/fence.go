@@ -9,6 +9,8 @@ import (
 // counts: a model that later writes about the markers is not taken to think.
 type fence struct {
 	markers markers
+	form    int    // of the fence that is open; −1 if the prompt opened it
+	suffix  string // of its name
 	state   state
 	buf     string // what is not decided yet
 	spoken  bool   // content other than white space has come out
@@ -91,9 +93,10 @@ const maxBlank = 1024
 
 // before passes on content up to the opening marker. White space alone before it is dropped.
 func (f *fence) before(eof bool) string {
-	if at := strings.Index(f.buf, f.markers.open); at >= 0 {
+	at, end, held := f.opens(f.buf)
+	if at >= 0 {
 		content := f.take(at)
-		f.take(len(f.markers.open))
+		f.take(end - at)
 		f.state = inside
 		if !f.spoken && layout(content) {
 			return ""
@@ -102,7 +105,7 @@ func (f *fence) before(eof bool) string {
 	}
 	n := len(f.buf)
 	if !eof {
-		n -= held(f.buf, f.markers.open)
+		n -= held
 	}
 	if !f.spoken && layout(f.buf[:n]) && !eof {
 		return ""
@@ -111,18 +114,37 @@ func (f *fence) before(eof bool) string {
 	return f.take(n)
 }
 
+// opens looks for the first opening marker in a text and, if there is one, takes the fence for open.
+func (f *fence) opens(text string) (at, end, held int) {
+	at = -1
+	held = partialRune(text)
+	for form, marker := range f.markers.open {
+		i, j, h := f.markers.find(text, marker)
+		if held = max(held, h); i >= 0 && (at < 0 || i < at) {
+			at, end, f.form = i, j, form
+			f.suffix = text[i+len(marker)-1 : j-1]
+		}
+	}
+	return at, end, held
+}
+
 // layout reports whether text is white space that is there for looks.
 func layout(text string) bool { return len(text) <= maxBlank && strings.TrimSpace(text) == "" }
 
 // enter drops an opening marker that repeats the prompt's.
 func (f *fence) enter(eof bool) bool {
 	rest := strings.TrimLeft(f.buf, " \n\t\r")
-	switch {
-	case len(f.buf)-len(rest) > maxBlank:
-	case strings.HasPrefix(rest, f.markers.open):
-		f.buf = rest[len(f.markers.open):]
-	case strings.HasPrefix(f.markers.open, rest) && !eof:
-		return false
+	f.form = -1
+	if len(f.buf)-len(rest) <= maxBlank {
+		at, end, held := f.opens(rest)
+		switch {
+		case at == 0:
+			f.buf = rest[end:]
+		case at < 0 && held == len(rest) && !eof:
+			return false
+		default:
+			f.form, f.suffix = -1, ""
+		}
 	}
 	f.state = inside
 	return true
@@ -130,31 +152,103 @@ func (f *fence) enter(eof bool) bool {
 
 // inside passes on thoughts up to the closing marker.
 func (f *fence) inside(eof bool) string {
-	if at := strings.Index(f.buf, f.markers.close); at >= 0 {
+	at, end, held := f.closes(f.buf)
+	if at >= 0 {
 		reasoning := f.take(at)
-		f.take(len(f.markers.close))
+		f.take(end - at)
 		f.state = outside
 		return reasoning
 	}
 	n := len(f.buf)
 	if !eof {
-		n -= held(f.buf, f.markers.close)
+		n -= held
 	}
 	return f.take(n)
+}
+
+// closes looks for the marker that closes the fence as it was opened; if the prompt has opened it, in any form.
+func (f *fence) closes(text string) (at, end, held int) {
+	at = -1
+	held = partialRune(text)
+	for form, marker := range f.markers.close {
+		if f.form >= 0 && f.form != form {
+			continue
+		}
+		i, j, h := 0, 0, 0
+		if f.form >= 0 {
+			i, j, h = markers{}.find(text, marker[:len(marker)-1]+f.suffix+marker[len(marker)-1:])
+		} else {
+			i, j, h = f.markers.find(text, marker)
+		}
+		if held = max(held, h); i >= 0 && (at < 0 || i < at) {
+			at, end = i, j
+		}
+	}
+	return at, end, held
+}
+
+// maxSuffix bounds a fence's suffix, so that a stray bracket does not hold text back for long.
+const maxSuffix = 64
+
+// find returns where a marker first stands in a text, or −1 and how much of the end may still become one.
+func (m markers) find(text, marker string) (at, end, held int) {
+	if !m.suffixed {
+		if at = strings.Index(text, marker); at >= 0 {
+			return at, at + len(marker), 0
+		}
+		return -1, 0, heldSuffix(text, marker)
+	}
+	head := marker[:len(marker)-1]
+	for from := 0; ; {
+		at = strings.Index(text[from:], head)
+		if at < 0 {
+			return -1, 0, heldSuffix(text[from:], marker)
+		}
+		at += from
+		rest := text[at+len(head):]
+		n := suffix(rest)
+		switch {
+		case n == len(rest):
+			return -1, 0, len(text) - at
+		case n >= 0 && rest[n] == '>':
+			return at, at + len(head) + n + 1, 0
+		}
+		from = at + len(head)
+	}
+}
+
+// suffix is the length of the suffix that a text begins with, 0 if none, −1 if it is too long.
+func suffix(text string) int {
+	if text == "" || text[0] != ':' {
+		return 0
+	}
+	n := strings.IndexAny(text, "<> \n\t\r")
+	if n < 0 {
+		n = len(text)
+	}
+	if n > maxSuffix {
+		return -1
+	}
+	return n
 }
 
 // held is the length of the longest end of text that may still become one of the markers, or a whole character.
 func held(text string, markers ...string) int {
 	longest := partialRune(text)
 	for _, m := range markers {
-		for n := min(len(m)-1, len(text)); n > longest; n-- {
-			if strings.HasPrefix(m, text[len(text)-n:]) {
-				longest = n
-				break
-			}
-		}
+		longest = max(longest, heldSuffix(text, m))
 	}
 	return longest
+}
+
+// heldSuffix is the length of the longest end of text that begins a marker and is not all of it.
+func heldSuffix(text, marker string) int {
+	for n := min(len(marker)-1, len(text)); n > 0; n-- {
+		if strings.HasPrefix(marker, text[len(text)-n:]) {
+			return n
+		}
+	}
+	return 0
 }
 
 // partialRune is the length of the character that text breaks off in, 0 if it ends between two.

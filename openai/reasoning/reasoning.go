@@ -5,7 +5,9 @@
 package reasoning
 
 import (
+	"errors"
 	"fmt"
+	"slices"
 	"sort"
 	"strings"
 )
@@ -20,47 +22,98 @@ type Parser interface {
 
 // markers are how a family of models fences its thoughts.
 type markers struct {
-	open, close string
+	open, close []string // a fence may have several forms, and closes as it was opened
+	suffixed    bool     // the fence's name may end in a colon and a word, such as <think:opensource>
 	inside      bool     // the prompt has opened the fence, or the model never does
 	special     bool     // the fence is made of special tokens, which decoding must keep
 	drop        []string // markers around content, which are none
 }
 
+// between is a fence of one form.
+func between(open, close string) markers {
+	return markers{open: []string{open}, close: []string{close}}
+}
+
+// begun is a family that starts to think unasked.
+func (m markers) begun() markers {
+	m.inside = true
+	return m
+}
+
+// tokens is a family whose fence is made of special tokens, and that puts more of them around content.
+func (m markers) tokens(drop ...string) markers {
+	m.special, m.drop = true, drop
+	return m
+}
+
 var (
-	think   = markers{open: "<think>", close: "</think>"}
-	thought = markers{open: "<think>", close: "</think>", inside: true}
+	none    = markers{}
+	think   = between("<think>", "</think>")
+	hunyuan = markers{open: []string{"<think>"}, close: []string{"</think>"}, suffixed: true}
+	horizon = markers{
+		open:  []string{"<ifm|think>", "<ifm|think_fast>", "<ifm|think_faster>"},
+		close: []string{"</ifm|think>", "</ifm|think_fast>", "</ifm|think_faster>"},
+	}
 )
 
 var families = map[string]markers{
-	"base":           think,
-	"passthrough":    {},
-	"harmony":        {special: true},
-	"inkling":        {special: true},
-	"deepseek_r1":    thought,
-	"deepseek_v31":   think,
-	"deepseek_v4":    think,
-	"deepseek_v41":   think,
-	"qwen3":          think,
-	"qwen3_thinking": thought,
-	"glm45":          think,
-	"kimi":           {open: "◁think▷", close: "◁/think▷"},
-	"kimi_k25":       think,
-	"kimi_thinking":  thought,
-	"step3":          thought,
-	"minimax":        thought,
-	"minimax_m3":     {open: "<mm:think>", close: "</mm:think>"},
-	"cohere_cmd": {
-		open: "<|START_THINKING|>", close: "<|END_THINKING|>", special: true,
-		drop: []string{"<|START_RESPONSE|>", "<|END_RESPONSE|>", "<|START_TEXT|>", "<|END_TEXT|>"},
-	},
-	"kimi_k3": {
-		open: "<|open|>think<|sep|>", close: "<|close|>think<|sep|>", inside: true, special: true,
-		drop: []string{"<|open|>response<|sep|>", "<|close|>response<|sep|>", "<|close|>message<|sep|>", "<|end_of_msg|>"},
-	},
-	"nano_v3": think,
-	"hy_v4":   think,
-	"gemma4":  {open: "<|channel>thought\n", close: "<channel|>", special: true},
+	"base":                think,
+	"passthrough":         none,
+	"plain":               none,
+	"json":                none,
+	"xlam":                none,
+	"olmo3":               none,
+	"function_gemma":      none,
+	"qwen2.5":             none,
+	"harmony":             none.tokens(),
+	"inkling":             none.tokens(),
+	"deepseek_r1":         think.begun(),
+	"deepseek_v31":        think,
+	"deepseek_v4":         think,
+	"deepseek_v41":        think,
+	"deepseek_v4.1":       think,
+	"qwen3":               think,
+	"qwen3_tagged":        think,
+	"qwen3_tagged_direct": think,
+	"qwen3_thinking":      think.begun(),
+	"glm45":               think,
+	"glm4":                think,
+	"glm":                 think,
+	"ling":                think,
+	"iquest":              think,
+	"dots3":               think,
+	"minicpm5":            think,
+	"lfm2.5":              think,
+	"llama_nemotron":      think,
+	"nano_v3":             think,
+	"kimi":                between("◁think▷", "◁/think▷"),
+	"kimi_k25":            think,
+	"kimi_thinking":       think.begun(),
+	"step3":               think.begun(),
+	"minimax":             think.begun(),
+	"minimax_m2":          think.begun(),
+	"minimax_m3":          between("<mm:think>", "</mm:think>"),
+	"seed_oss":            between("<seed:think>", "</seed:think>"),
+	"mistral_v13":         between("[THINK]", "[/THINK]").tokens(),
+	"cohere_cmd": between("<|START_THINKING|>", "<|END_THINKING|>").
+		tokens("<|START_RESPONSE|>", "<|END_RESPONSE|>", "<|START_TEXT|>", "<|END_TEXT|>"),
+	"kimi_k3": between("<|open|>think<|sep|>", "<|close|>think<|sep|>").begun().
+		tokens("<|open|>response<|sep|>", "<|close|>response<|sep|>", "<|close|>message<|sep|>", "<|end_of_msg|>"),
+	"hy_v4":      hunyuan,
+	"hy4":        hunyuan,
+	"k2_horizon": horizon,
+	"gemma4":     between("<|channel>thought\n", "<channel|>").tokens(),
 }
+
+// paired are the names that say how a model calls tools, too.
+var paired = []string{
+	"deepseek_v4.1", "dots3", "function_gemma", "glm", "glm4", "hy4", "iquest", "json", "k2_horizon", "lfm2.5", "ling",
+	"llama_nemotron", "minicpm5", "minimax_m2", "mistral_v13", "olmo3", "plain", "qwen2.5", "qwen3_tagged",
+	"qwen3_tagged_direct", "seed_oss", "xlam",
+}
+
+// Paired reports whether a name that stands alone names the parser of tool calls as well.
+func Paired(name string) bool { return slices.Contains(paired, name) }
 
 // models says which family a model belongs to; the first part found in its name decides.
 var models = []struct{ part, family string }{
@@ -95,6 +148,33 @@ func ForModel(model string) string {
 // otherwise.
 func StartsInside(name string) bool { return families[name].inside }
 
+// Opened looks at the end of a prompt: has it opened the family's fence, or closed it? Most prompts do not tell.
+func Opened(name, prompt string) (open, told bool) {
+	m, end := families[name], strings.TrimRight(prompt, " \n")
+	for i := range m.open {
+		switch {
+		case m.endsIn(end, m.open[i]):
+			return true, true
+		case m.endsIn(end, m.close[i]):
+			return false, true
+		}
+	}
+	return false, false
+}
+
+// endsIn reports whether a text ends with a marker.
+func (m markers) endsIn(text, marker string) bool {
+	if !m.suffixed {
+		return strings.HasSuffix(text, strings.TrimRight(marker, " \n"))
+	}
+	at := strings.LastIndexByte(text, '<')
+	if at < 0 {
+		return false
+	}
+	_, end, _ := m.find(text[at:], marker)
+	return end == len(text)-at
+}
+
 // NeedsSpecialTokens reports whether a family's markers are lost when special tokens are skipped in decoding.
 func NeedsSpecialTokens(name string) bool { return families[name].special }
 
@@ -125,13 +205,16 @@ func NewLast(name string, startsInside bool) (Parser, error) {
 func New(name string, startsInside bool) (Parser, error) {
 	m, ok := families[name]
 	switch {
+	case name == "hf":
+		return nil, errors.New(`reasoning_parser: "hf" reads by a response template in the tokenizer's files, which is not supported; ` +
+			"name the model's own parser, or none to choose it by the model's name")
 	case !ok:
 		return nil, fmt.Errorf("reasoning_parser: %q is unknown; use one of %s", name, strings.Join(Names(), ", "))
 	case name == "harmony":
 		return &harmony{}, nil
 	case name == "inkling":
 		return &blocks{}, nil
-	case m.open == "":
+	case m.open == nil:
 		return &fence{state: outside}, nil
 	case startsInside:
 		return &fence{markers: m, state: entering}, nil

@@ -3,6 +3,7 @@ package reasoning
 import (
 	"strings"
 	"testing"
+	"time"
 )
 
 // answers is what models write and what it comes to.
@@ -30,6 +31,22 @@ var answers = []struct {
 	{"cohere_cmd", false, "<|START_RESPONSE|>b <|END<|END_RESPONSE|>", "", "b <|END"},
 	{"kimi_k3", true, "Hm.<|close|>think<|sep|><|open|>response<|sep|>Hi.<|close|>response<|sep|><|open|>tools<|sep|>",
 		"Hm.", "Hi.<|open|>tools<|sep|>"},
+	{"hy_v4", false, "<think>a</think>b", "a", "b"},
+	{"hy_v4", false, "<think:6124c78e>a</think>b</think:x></think:6124c78e>c", "a</think>b</think:x>", "c"},
+	{"hy4", true, "the prompt has opened it</think:opensource>so", "the prompt has opened it", "so"},
+	{"hy4", true, "<think:opensource>again</think:opensource>so", "again", "so"},
+	{"hy4", true, "so </think:open source> it </thinking> is</think>.", "so </think:open source> it </thinking> is", "."},
+	{"hy4", false, "a <think:b c> <think", "", "a <think:b c> <think"},
+	{"hy4", false, "<think:" + strings.Repeat("x", 80) + ">a", "", "<think:" + strings.Repeat("x", 80) + ">a"},
+	{"k2_horizon", false, "<ifm|think>a</ifm|think_fast>b</ifm|think>c", "a</ifm|think_fast>b", "c"},
+	{"k2_horizon", false, "<ifm|think_fast>a</ifm|think_fast>c", "a", "c"},
+	{"k2_horizon", true, "a</ifm|think_faster>c", "a", "c"},
+	{"k2_horizon", true, "<ifm|think_faster>a</ifm|think>b</ifm|think_faster>c", "a</ifm|think>b", "c"},
+	{"seed_oss", false, "<seed:think>a</think></seed:think>b", "a</think>", "b"},
+	{"mistral_v13", false, "[THINK]a [/T][/THINK]b [THINK]", "a [/T]", "b [THINK]"},
+	{"minimax_m2", true, "a</think>\n\nb", "a", "\n\nb"},
+	{"qwen2.5", false, "<think>a</think>b", "", "<think>a</think>b"},
+	{"llama_nemotron", false, "<think>\n<TOOLCALL>[]</TOOLCALL></think>b", "\n<TOOLCALL>[]</TOOLCALL>", "b"},
 	{"passthrough", false, "<think>a</think>", "", "<think>a</think>"},
 	{"harmony", false, "<|channel|>analysis<|message|>Hm.<|end|><|start|>assistant<|channel|>final<|message|>Hi.<|return|>", "Hm.", "Hi."},
 	{"harmony", false, "<|channel|>analysis<|message|>Hm.<|end|><|start|>assistant<|channel|>commentary to=functions.f <|constrain|>json<|message|>{}<|call|>",
@@ -110,6 +127,89 @@ func TestTextIsNotHeldLongerThanItMustBe(t *testing.T) {
 	}
 }
 
+func TestEveryFamilyPartsAnAnswer(t *testing.T) {
+	for _, name := range Names() {
+		m := families[name]
+		if len(m.open) != len(m.close) {
+			t.Fatalf("%s: %q and %q", name, m.open, m.close)
+		}
+		for i := range m.open {
+			for _, text := range []string{m.open[i] + "a {你} \n<b>" + m.close[i] + "c", "\n " + m.open[i] + "a {你} \n<b>" + m.close[i] + "c"} {
+				for _, pieces := range [][]string{{text}, bytewise(text)} {
+					if r, c := part(t, name, m.inside, pieces...); r != "a {你} \n<b>" || c != "c" {
+						t.Errorf("%s: %q gives %q and %q", name, pieces, r, c)
+					}
+				}
+			}
+		}
+	}
+}
+
+func bytewise(text string) (pieces []string) {
+	for i := range len(text) {
+		pieces = append(pieces, text[i:i+1])
+	}
+	return pieces
+}
+
+func TestThePromptTellsWhereTheAnswerBegins(t *testing.T) {
+	for _, x := range []struct {
+		family, prompt string
+		open, told     bool
+	}{
+		{"qwen3", "<|im_start|>assistant\n<think>\n", true, true},
+		{"qwen3", "<|im_start|>assistant\n<think>\n\n</think>\n\n", false, true},
+		{"qwen3", "<|im_start|>assistant\n", false, false},
+		{"qwen3", "what is <think:x>", false, false},
+		{"hy4", "<hy_Assistant><think:opensource>", true, true},
+		{"hy4", "<hy_Assistant></think:opensource>", false, true},
+		{"hy4", "no bracket", false, false},
+		{"k2_horizon", "<ifm|think_fast>", true, true},
+		{"mistral_v13", "[/INST][THINK]", true, true},
+		{"gemma4", "<|channel>thought\n<channel|>", false, true},
+		{"kimi", "◁think▷", true, true},
+		{"cohere_cmd", "<|START_THINKING|><|END_THINKING|>", false, true},
+		{"harmony", "<think>", false, false},
+	} {
+		if open, told := Opened(x.family, x.prompt); open != x.open || told != x.told {
+			t.Errorf("%s: %q: %v, %v", x.family, x.prompt, open, told)
+		}
+	}
+}
+
+// What a model writes without end is read in proportion to its length, whether or not a marker may still come.
+func TestEndlessTextIsReadInLinearTime(t *testing.T) {
+	for _, name := range []string{"qwen3", "hy4", "k2_horizon", "kimi_k3", "gemma4", "harmony", "inkling"} {
+		for _, again := range []string{" ", "<", "<think:x", "<|channel|>", "<|start|>x"} {
+			for _, inside := range []bool{false, true} {
+				p, _ := New(name, inside)
+				begin := time.Now()
+				for range 500_000 / len(again) {
+					p.Add(again)
+				}
+				p.Flush()
+				if took := time.Since(begin); took > 5*time.Second {
+					t.Errorf("%s: %s… took %v", name, again, took)
+				}
+			}
+		}
+	}
+}
+
+func TestANameMayStandForBothParsers(t *testing.T) {
+	for _, name := range paired {
+		if _, err := New(name, false); err != nil {
+			t.Error(err)
+		}
+	}
+	if !Paired("ling") || Paired("qwen3") || Paired("minimax_m3") {
+		t.Error("which names stand for both is wrong")
+	}
+	if _, err := New("hf", false); err == nil || !strings.Contains(err.Error(), "response template") {
+		t.Errorf("hf: %v", err)
+	}
+}
+
 func TestModelsChooseTheirFamily(t *testing.T) {
 	for model, want := range map[string]string{
 		"deepseek-ai/DeepSeek-R1": "deepseek_r1", "DeepSeek-V3.1": "deepseek_v31", "DeepSeek-V4": "deepseek_v4",
@@ -136,6 +236,9 @@ func TestModelsChooseTheirFamily(t *testing.T) {
 	}
 }
 
+// longestFence is what both markers of a fence may take away.
+const longestFence = 2 * (len("</think:>") + maxSuffix)
+
 func FuzzSplit(f *testing.F) {
 	names := Names()
 	for _, x := range answers {
@@ -157,7 +260,7 @@ func FuzzSplit(f *testing.F) {
 		if r, c := part(t, name, inside, pieces...); r != reasoning || c != content {
 			t.Fatalf("%s: %q gives %q and %q, whole %q and %q", name, pieces, r, c, reasoning, content)
 		}
-		if name != "harmony" && name != "inkling" && families[name].drop == nil && len(reasoning)+len(content) < len(strings.TrimSpace(text))-len(families[name].open+families[name].close) {
+		if name != "harmony" && name != "inkling" && families[name].drop == nil && len(reasoning)+len(content) < len(strings.TrimSpace(text))-longestFence {
 			t.Fatalf("%s: %q lost text: %q and %q", name, text, reasoning, content)
 		}
 	})
