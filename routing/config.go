@@ -1,6 +1,7 @@
 package routing
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"math"
@@ -19,6 +20,11 @@ type Config struct {
 	MeanPrefillTokens int     `toml:"least_load_mean_prefill_tokens" flag:"least-load-mean-prefill-tokens"`
 	MaxWaiting        int     `toml:"least_load_max_waiting_requests" flag:"least-load-max-waiting-requests"`
 	EstimateQueue     bool    `toml:"least_load_estimate_queue" flag:"least-load-estimate-queue"`
+	// Overloaded workers are left out while another is not. 0: not by this measure.
+	OverloadProtection bool    `toml:"worker_overload_protection" flag:"worker-overload-protection"`
+	OverloadWaiting    int     `toml:"worker_overload_waiting_requests" flag:"worker-overload-waiting-requests"`
+	OverloadUsage      float64 `toml:"worker_overload_token_usage" flag:"worker-overload-token-usage"`
+	OverloadShed       bool    `toml:"worker_overload_shed" flag:"worker-overload-shed"`
 	// LoadMaxAgeSecs 0 means three poll intervals, which are 30 s where nobody says otherwise.
 	LoadMaxAgeSecs float64 `toml:"load_max_age_secs" flag:"load-max-age-secs"`
 
@@ -31,13 +37,14 @@ type Config struct {
 	IndexBytes       int64   `toml:"prefix_index_bytes" flag:"prefix-index-bytes"`
 
 	// What the other policies go by.
-	BalanceAbs     int     `toml:"balance_abs_threshold" flag:"balance-abs-threshold"`
-	BalanceRel     float64 `toml:"balance_rel_threshold" flag:"balance-rel-threshold"`
+	BalanceAbs     int     `toml:"balance_abs_threshold" flag:"balance-abs-threshold,spill-abs-threshold"`
+	BalanceRel     float64 `toml:"balance_rel_threshold" flag:"balance-rel-threshold,spill-rel-threshold"`
 	PrefixTokens   int     `toml:"prefix_token_count" flag:"prefix-token-count"`
 	PrefixFactor   float64 `toml:"prefix_hash_load_factor" flag:"prefix-hash-load-factor"`
 	PrefixAbs      int     `toml:"prefix_hash_balance_abs_threshold" flag:"prefix-hash-balance-abs-threshold"`
 	AssignmentMode string  `toml:"assignment_mode" flag:"assignment-mode"`
-	MaxIdleSecs    float64 `toml:"max_idle_secs" flag:"max-idle-secs"`
+	MaxIdleSecs    float64 `toml:"max_idle_secs" flag:"max-idle-secs,sticky-key-idle-secs"`
+	StickySessions bool    `toml:"sticky_sessions" flag:"sticky-sessions,routing-key-override"`
 
 	DecisionRing int    `toml:"decision_ring_size" flag:"decision-ring-size"`
 	Seed         uint64 `toml:"seed" flag:"routing-seed"`
@@ -49,7 +56,7 @@ var (
 		"least_load", "round_robin", "random", "power_of_two", "consistent_hashing", "prefix_hash", "cache_aware", "manual",
 		"passthrough", "bucket",
 	}
-	assignNames = []string{"random", "min_load", "min_group"}
+	assignNames = []string{"random", "min_load", "min_group", "delegate", ""}
 	scoreNames  = []string{"v1", "v2"}
 	modeNames   = []string{"off", "shadow", "enforce"}
 	costNames   = []string{"least_load", "calibrated"}
@@ -74,7 +81,6 @@ func DefaultConfig() Config {
 		PrefixTokens:      256,
 		PrefixFactor:      1.25,
 		PrefixAbs:         10,
-		AssignmentMode:    "random",
 		MaxIdleSecs:       14400,
 		DecisionRing:      512,
 	}
@@ -91,6 +97,8 @@ func (c Config) Validate() error {
 		between("least_load_default_throughput", c.DefaultThroughput, 1e-3, 1e9),
 		between("least_load_mean_prefill_tokens", float64(c.MeanPrefillTokens), 1, 1e7),
 		between("least_load_max_waiting_requests", float64(c.MaxWaiting), 0, 1e6),
+		between("worker_overload_waiting_requests", float64(c.OverloadWaiting), 0, 1e6),
+		between("worker_overload_token_usage", c.OverloadUsage, 0, 1),
 		between("least_load_cache_prefill_throughput", c.PrefillThroughput, 1e-3, 1e9),
 		between("least_load_mean_remaining_decode_tokens", float64(c.MeanDecodeTokens), 1, 1e7),
 		between("load_max_age_secs", c.LoadMaxAgeSecs, 0, 86400),
@@ -106,6 +114,9 @@ func (c Config) Validate() error {
 		between("decision_ring_size", float64(c.DecisionRing), 1, 1<<16),
 	)
 }
+
+// loadMaxAge is how old a sample may be.
+func (c *Config) loadMaxAge() time.Duration { return seconds(cmp.Or(c.LoadMaxAgeSecs, 30)) }
 
 func oneOf(key, value string, allowed []string) error {
 	if slices.Contains(allowed, value) {

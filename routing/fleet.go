@@ -83,16 +83,25 @@ func (f *fleet) pool(q *Request) (*pool, error) {
 	case len(q.Exclude) == 0:
 		return all, nil
 	}
-	left := &pool{whole: true}
-	for _, s := range all.seats {
-		if !slices.Contains(q.Exclude, s.target.ID) {
-			left.add(s)
-		}
-	}
+	left := all.without(func(s *seat) bool { return slices.Contains(q.Exclude, s.target.ID) })
 	if len(left.seats) == 0 {
 		return all, nil
 	}
 	return left, nil
+}
+
+// without returns the pool of those workers that out does not say to leave out: the same one if that is all.
+func (p *pool) without(out func(*seat) bool) *pool {
+	if !slices.ContainsFunc(p.seats, out) {
+		return p
+	}
+	left := &pool{whole: true}
+	for _, s := range p.seats {
+		if !out(s) {
+			left.add(s)
+		}
+	}
+	return left
 }
 
 // Feed returns a worker's KV-event feed. It is good until the worker leaves the fleet.

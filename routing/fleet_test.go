@@ -19,7 +19,7 @@ func TestATargetThatStaysKeepsItsAccounts(t *testing.T) {
 	r.Publish(fleetOf(3))
 	s := r.fleet.Load().byID["w0"]
 	if s.inFlight != 1 || s.sent.tokens != 50 || s.sample.uncached != 700 {
-		t.Errorf("after a third worker joined, w0 has %+v", *s.station)
+		t.Errorf("after a third worker joined, w0 has %+v", s.station)
 	}
 	l.Release()
 	if s.inFlight != 0 {

@@ -93,7 +93,7 @@ func TestAllAccountsAreZeroAtRest(t *testing.T) {
 		_, r := script(t, mode, 5)
 		for id, s := range r.fleet.Load().byID {
 			if s.inFlight != 0 || s.sent.prefill != 0 || s.shadow.prefill != 0 || len(s.held) != 0 {
-				t.Errorf("%s: %s: %+v", mode, id, *s.station)
+				t.Errorf("%s: %s: %+v", mode, id, s.station)
 			}
 			s.sent.retire(start.Add(time.Hour))
 			s.shadow.retire(start.Add(time.Hour))
@@ -131,7 +131,7 @@ func TestEverythingAtOnce(t *testing.T) {
 	all.Wait()
 	for id, s := range r.fleet.Load().byID {
 		if s.inFlight != 0 || s.sent.prefill != 0 || s.shadow.prefill != 0 {
-			t.Errorf("%s is not at rest: %+v", id, *s.station)
+			t.Errorf("%s is not at rest: %+v", id, s.station)
 		}
 	}
 }
@@ -173,7 +173,7 @@ func TestAWorkerThatComesBackStartsAfresh(t *testing.T) {
 	r.Publish(fleet)
 	for id, s := range r.fleet.Load().byID {
 		if s.inFlight != 0 || s.sample.usable {
-			t.Errorf("%s remembers: %+v", id, *s.station)
+			t.Errorf("%s remembers: %+v", id, s.station)
 		}
 	}
 	var q prefix.Query

@@ -5,10 +5,11 @@ import "time"
 // maxKeys bounds the keys that a manual policy remembers.
 const maxKeys = 1 << 16
 
-// manual is the policy manual: a key is assigned to a worker once and stays with it while it is healthy and the key
-// is in use. A request without a key goes anywhere.
+// manual is the policy manual, and sticky sessions on any other: a key is assigned to a worker once and stays with it
+// while it is available and the key is in use. A request without a key goes where the policy under it says.
 type manual struct {
-	assign  string // how a new key gets its worker: random, min_load or min_group
+	under   policy
+	assign  string // how a new key gets its worker: random, min_load, min_group, or delegate to the policy under it
 	maxIdle time.Duration
 	keys    map[string]assignment
 	groups  map[string]int // keys by worker
@@ -19,40 +20,45 @@ type assignment struct {
 	used   time.Time
 }
 
-func newManual(assign string, maxIdle time.Duration) *manual {
-	return &manual{assign: assign, maxIdle: maxIdle, keys: map[string]assignment{}, groups: map[string]int{}}
+func newManual(under policy, assign string, maxIdle time.Duration) *manual {
+	return &manual{under: under, assign: assign, maxIdle: maxIdle, keys: map[string]assignment{}, groups: map[string]int{}}
 }
 
 func (p *manual) choose(d *decision) int {
 	key := d.request.Key
 	if key == "" {
-		return random{}.choose(d)
+		return p.under.choose(d)
 	}
 	if a, ok := p.keys[key]; ok && d.now.Sub(a.used) < p.maxIdle {
 		for i, worker := range d.names {
 			if worker == a.worker {
-				p.keys[key] = assignment{a.worker, d.now}
+				d.pinned = true
 				return i
 			}
 		}
 	}
-	chosen := p.home(d)
-	p.forget(key)
-	p.makeRoom(d.now)
-	p.keys[key] = assignment{d.names[chosen], d.now}
-	p.groups[d.names[chosen]]++
-	return chosen
-}
-
-// home chooses where a new key lives.
-func (p *manual) home(d *decision) int {
 	switch p.assign {
 	case "min_load":
 		return d.fewest()
 	case "min_group":
 		return d.least(func(i int) int { return p.groups[d.names[i]] })
+	case "delegate":
+		return p.under.choose(d)
 	}
 	return random{}.choose(d)
+}
+
+// pin remembers where a key's request went in the end.
+func (p *manual) pin(key, worker string, now time.Time) {
+	if key == "" {
+		return
+	}
+	if p.keys[key].worker != worker {
+		p.forget(key)
+		p.makeRoom(now)
+		p.groups[worker]++
+	}
+	p.keys[key] = assignment{worker, now}
 }
 
 func (p *manual) forget(key string) {

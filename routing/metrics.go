@@ -22,6 +22,9 @@ type meters struct {
 	set        *metrics.Set
 	models     map[string]*modelMeters
 	violations *metrics.Counter
+	shed       *metrics.Counter // requests refused because every worker was overloaded
+	// overloadFallback counts requests that were served all the same.
+	overloadFallback *metrics.Counter
 }
 
 // modelMeters are one model's meters, made when first counted.
@@ -46,7 +49,11 @@ type skipLabels struct {
 
 func newMeters() meters {
 	set := metrics.NewSet()
-	return meters{set: set, models: map[string]*modelMeters{}, violations: set.NewCounter("leeway_bound_violations_total")}
+	return meters{
+		set: set, models: map[string]*modelMeters{}, violations: set.NewCounter("leeway_bound_violations_total"),
+		shed:             set.NewCounter(`smg_worker_overload_shed_total{stage="selection"}`),
+		overloadFallback: set.NewCounter("smg_worker_overload_fallback_total"),
+	}
 }
 
 func (m *meters) model(name string) *modelMeters {
@@ -166,7 +173,17 @@ func flag(on bool) float64 {
 func (r *Router) appendSamples(text []byte, now time.Time) []byte {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	for id, s := range r.fleet.Load().byID {
+	fleet := r.fleet.Load()
+	for model, p := range fleet.models {
+		overloaded := 0
+		for _, s := range p.seats {
+			if now.UnixNano() < s.overloaded.Load() {
+				overloaded++
+			}
+		}
+		text = fmt.Appendf(text, "smg_workers_overloaded{model=%q} %d\n", model, overloaded)
+	}
+	for id, s := range fleet.byID {
 		if s.sample.usable {
 			text = fmt.Appendf(text, "leeway_load_sample_age_seconds{worker=%q} %v\n", id, time.Duration(now.UnixNano()-s.sample.taken).Seconds())
 		}

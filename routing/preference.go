@@ -42,7 +42,11 @@ func (d *decision) ask() {
 func (d *decision) prefer(base int) {
 	p := &d.preference
 	p.preferred, p.against = base, base
-	if !d.asked {
+	switch {
+	case !d.asked:
+		return
+	case d.pinned:
+		p.result = Ineligible
 		return
 	}
 	of := book(realBook)

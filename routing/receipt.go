@@ -23,6 +23,7 @@ type Receipt struct {
 	Against   string  `json:"against"`
 	Preferred string  `json:"preferred"` // the choice with the preference; Base where none was computed
 	Chosen    string  `json:"chosen"`
+	Pinned    bool    `json:"pinned,omitempty"` // Base is where the request's routing key belongs
 	Cost      string  `json:"cost"`
 	Result    Result  `json:"result"`
 	Reasons   Reasons `json:"reasons"`

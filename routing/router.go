@@ -38,7 +38,8 @@ type Request struct {
 type Router struct {
 	cfg        Config
 	policy     policy
-	scorer     *leastLoad // the policy, if it is that one
+	pins       *manual    // the policy, if it remembers keys
+	scorer     *leastLoad // the policy, or the one under it, if it is that one
 	cacheAware bool       // it is that one, which goes by claims whatever the mode
 	calibrated bool
 	index      *prefix.Index
@@ -90,6 +91,8 @@ type station struct {
 	shadow   ledger // what would have been sent had the preference been enforced; requests in flight are facts to both
 	rate     rate
 	held     []*Lease // those that wait for a first token
+	// overloaded is until when it is left out while others can be chosen, in Unix nanoseconds. It is read without the lock.
+	overloaded atomic.Int64
 }
 
 // decision is one choice in the making. Its memory is used again; the candidates' stays with the receipt.
@@ -105,6 +108,7 @@ type decision struct {
 	tokens     int  // of the prompt
 	claimed    bool // the query has the candidates' claims
 	asked      bool // and the preference is to be computed from them
+	pinned     bool // the base choice is where the request's key belongs
 	preference preference
 	recorded   struct{ base, against string } // of a replay: who won a tie
 }
@@ -124,14 +128,31 @@ func New(cfg Config) (*Router, error) {
 		chance: newChance(cfg.Seed, 1), shadowChance: newChance(cfg.Seed, 2), decisions: newRing(cfg.DecisionRing),
 		meters: newMeters(),
 	}
-	r.scorer, _ = r.policy.(*leastLoad)
-	_, r.cacheAware = r.policy.(*cacheAware)
+	base := r.policy
+	if r.pins, _ = base.(*manual); r.pins != nil {
+		base = r.pins.under
+	}
+	r.scorer, _ = base.(*leastLoad)
+	_, r.cacheAware = base.(*cacheAware)
 	r.fleet.Store(&fleet{})
 	r.SetMode(mode)
 	return r, nil
 }
 
 func newPolicy(c *Config) policy {
+	maxIdle := seconds(c.MaxIdleSecs)
+	switch {
+	case c.Policy == "manual" && c.AssignmentMode == "delegate":
+		return newManual(newLeastLoad(c), c.AssignmentMode, maxIdle)
+	case c.Policy == "manual":
+		return newManual(random{}, c.AssignmentMode, maxIdle)
+	case c.StickySessions:
+		return newManual(plainPolicy(c), cmp.Or(c.AssignmentMode, "delegate"), maxIdle)
+	}
+	return plainPolicy(c)
+}
+
+func plainPolicy(c *Config) policy {
 	switch c.Policy {
 	case "round_robin":
 		return &roundRobin{next: map[string]int{}}
@@ -145,13 +166,15 @@ func newPolicy(c *Config) policy {
 		return &prefixHash{tokens: c.PrefixTokens, factor: c.PrefixFactor, number: c.PrefixAbs}
 	case "cache_aware":
 		return &cacheAware{factor: c.BalanceRel, number: c.BalanceAbs}
-	case "manual":
-		return newManual(c.AssignmentMode, seconds(c.MaxIdleSecs))
 	case "passthrough":
 		return passthrough{}
 	case "bucket":
 		return &bucket{factor: c.BalanceRel, number: c.BalanceAbs, models: map[string]*lengths{}}
 	}
+	return newLeastLoad(c)
+}
+
+func newLeastLoad(c *Config) *leastLoad {
 	if c.LoadScore == "v2" {
 		return &leastLoad{form: formV2}
 	}
@@ -176,6 +199,7 @@ func (r *Router) Observe(id string, load Load) {
 		return
 	}
 	s.sample = summed(load)
+	s.overloaded.Store(r.overload(&s.sample))
 	s.sent.retire(load.TakenAt)
 	s.shadow.retire(load.TakenAt)
 	s.reconcile()
@@ -190,11 +214,12 @@ func (r *Router) Forget(id string) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	s.sample.usable = false
+	s.overloaded.Store(0)
 }
 
 // Pick chooses a worker for a request and charges it, in one step. The caller owes the lease a Release.
 func (r *Router) Pick(now time.Time, req Request) (*Lease, error) {
-	p, err := r.fleet.Load().pool(&req)
+	p, err := r.available(now, &req)
 	if err != nil {
 		return nil, err
 	}
@@ -229,7 +254,7 @@ func (d *decision) end() {
 
 // look writes down what is known of each candidate at this moment.
 func (d *decision) look() {
-	now, maxAge := d.now.UnixNano(), seconds(cmp.Or(d.router.cfg.LoadMaxAgeSecs, 30))
+	now, maxAge := d.now.UnixNano(), d.router.cfg.loadMaxAge()
 	d.candidates = d.router.decisions.candidates(len(d.seats))
 	for i := range d.seats {
 		s, x := d.seats[i], &d.candidates[i]
@@ -265,6 +290,9 @@ func (d *decision) reserve(base int) *Lease {
 		tokens = r.cfg.MeanPrefillTokens
 	}
 	to, shadow := d.seats[chosen], d.seats[p.preferred]
+	if r.pins != nil {
+		r.pins.pin(d.request.Key, to.target.ID, d.now)
+	}
 	l := &Lease{
 		router: r, target: to.target, station: to.station, shadow: shadow.station, feed: to.source.Feed,
 		plain:          d.request.PlainText,
