@@ -3,7 +3,6 @@ package proxy
 import (
 	"errors"
 	"slices"
-	"strings"
 
 	"leeway/openai"
 	"leeway/openai/reasoning"
@@ -34,7 +33,7 @@ func (l *library) planTools(p *prompt, req *openai.ChatRequest) error {
 	if len(tools) == 0 {
 		return nil
 	}
-	plan := &callPlan{format: l.config.ToolCallParser, choice: req.ToolChoice, declared: tools, single: !req.ParallelToolCalls}
+	plan := &callPlan{format: l.config.toolCallParser(), choice: req.ToolChoice, declared: tools, single: !req.ParallelToolCalls}
 	c, err := toolcall.Constrain(plan.format, plan.choice, tools, plan.single)
 	if err != nil {
 		return err
@@ -57,7 +56,7 @@ func (l *library) planTools(p *prompt, req *openai.ChatRequest) error {
 
 // planThoughts decides whether reasoning is told from content, and where the answer begins.
 func (l *library) planThoughts(p *prompt, req *openai.ChatRequest) {
-	name := l.config.ReasoningParser
+	name := l.config.reasoningParser()
 	if name == "" && slices.Contains(reasoning.Names(), p.model.thoughts) {
 		name = p.model.thoughts
 	}
@@ -84,15 +83,26 @@ func (l *library) planThoughts(p *prompt, req *openai.ChatRequest) {
 // startsInside looks at what the prompt ends with: an opened thought, a closed one, or nothing that tells; then a model
 // that is to think begins as its family does.
 func startsInside(name, prompt string, thinks bool) bool {
-	end := strings.TrimRight(prompt, " \n")
-	for _, mark := range []string{"think>", "think▷", "THINKING|>"} {
-		if !strings.HasSuffix(end, mark) {
-			continue
-		}
-		open := end[strings.LastIndexAny(end, "<◁"):]
-		return !strings.Contains(open, "/") && !strings.Contains(open, "END_")
+	if open, told := reasoning.Opened(name, prompt); told {
+		return open
 	}
 	return thinks && reasoning.StartsInside(name)
+}
+
+// toolCallParser is the configured parser of calls, which the parser of thoughts may name alone.
+func (c ModelConfig) toolCallParser() string {
+	if c.ToolCallParser == "" && reasoning.Paired(c.ReasoningParser) {
+		return c.ReasoningParser
+	}
+	return c.ToolCallParser
+}
+
+// reasoningParser is the configured parser of thoughts, which the parser of calls may name alone.
+func (c ModelConfig) reasoningParser() string {
+	if c.ReasoningParser == "" && toolcall.Paired(c.ToolCallParser) {
+		return c.ToolCallParser
+	}
+	return c.ReasoningParser
 }
 
 // checkParsers refuses names of parsers that do not exist.

@@ -199,6 +199,8 @@ func TestPromptSaysWhereAnAnswerBegins(t *testing.T) {
 		{"kimi", "◁think▷◁/think▷", false},
 		{"cohere_cmd", "<|START_THINKING|><|END_THINKING|>", false},
 		{"cohere_cmd", "<|START_THINKING|>", true},
+		{"hy4", "<think:opensource>", true},
+		{"kimi_k3", "<|open|>think<|sep|><|close|>think<|sep|>", false},
 	} {
 		if got := startsInside(tc.parser, tc.prompt, true); got != tc.inside {
 			t.Errorf("%s after %q: %v", tc.parser, tc.prompt, got)
@@ -209,6 +211,21 @@ func TestPromptSaysWhereAnAnswerBegins(t *testing.T) {
 func TestAModelThatIsNotToThinkDoesNotBeginInAThought(t *testing.T) {
 	if startsInside("deepseek_r1", "<｜Assistant｜>", false) {
 		t.Error("it does")
+	}
+}
+
+// The published gateway's tables read both, and may be named once.
+func TestOneNameMayChooseBothParsers(t *testing.T) {
+	for _, tc := range []struct{ given, want ModelConfig }{
+		{ModelConfig{ToolCallParser: "ling"}, ModelConfig{ReasoningParser: "ling", ToolCallParser: "ling"}},
+		{ModelConfig{ReasoningParser: "minimax_m2"}, ModelConfig{ReasoningParser: "minimax_m2", ToolCallParser: "minimax_m2"}},
+		{ModelConfig{ReasoningParser: "qwen3"}, ModelConfig{ReasoningParser: "qwen3"}},
+		{ModelConfig{ToolCallParser: "qwen"}, ModelConfig{ToolCallParser: "qwen"}},
+		{ModelConfig{ReasoningParser: "qwen3", ToolCallParser: "glm"}, ModelConfig{ReasoningParser: "qwen3", ToolCallParser: "glm"}},
+	} {
+		if r, c := tc.given.reasoningParser(), tc.given.toolCallParser(); r != tc.want.ReasoningParser || c != tc.want.ToolCallParser {
+			t.Errorf("%+v: %q and %q", tc.given, r, c)
+		}
 	}
 }
 

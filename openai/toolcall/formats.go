@@ -1,7 +1,9 @@
 package toolcall
 
 import (
+	"errors"
 	"fmt"
+	"slices"
 	"sort"
 	"strings"
 
@@ -274,9 +276,23 @@ func Names() []string {
 	return names
 }
 
+// paired are the names that say how a model thinks, too.
+var paired = []string{
+	"deepseek_v4.1", "dots3", "function_gemma", "glm", "glm4", "hy4", "iquest", "k2_horizon", "lfm2.5", "ling",
+	"llama_nemotron", "minicpm5", "mistral_v13", "olmo3", "plain", "qwen2.5", "qwen3", "qwen3_tagged", "qwen3_tagged_direct",
+	"seed_oss", "xlam",
+}
+
+// Paired reports whether a name that stands alone names the parser of thoughts as well.
+func Paired(name string) bool { return slices.Contains(paired, name) }
+
 // New is a parser of one answer in the named format.
 func New(name string, declared []openai.Tool) (*Parser, error) {
 	f, ok := formats[name]
+	if name == "hf" {
+		return nil, errors.New(`tool_call_parser: "hf" reads by a response template in the tokenizer's files, which is not supported; ` +
+			"name the model's own parser, or none to choose it by the model's name")
+	}
 	if !ok {
 		return nil, fmt.Errorf("tool_call_parser: %q is unknown; use one of %s", name, strings.Join(Names(), ", "))
 	}

@@ -70,6 +70,20 @@ func TestModelsChooseTheirFormat(t *testing.T) {
 	}
 }
 
+func TestANameMayStandForBothParsers(t *testing.T) {
+	for _, name := range paired {
+		if _, err := New(name, nil); err != nil {
+			t.Error(err)
+		}
+	}
+	if !Paired("qwen3") || Paired("qwen") || Paired("json") {
+		t.Error("which names stand for both is wrong")
+	}
+	if _, err := New("hf", nil); err == nil || !strings.Contains(err.Error(), "response template") {
+		t.Errorf("hf: %v", err)
+	}
+}
+
 // splices is how many spliced texts per transcript a test run tries.
 const splices = 20
 
