@@ -1,6 +1,7 @@
 package proxy
 
 import (
+	"cmp"
 	"context"
 	"net/http"
 	"time"
@@ -32,8 +33,15 @@ func (g *Gateway) chat(x *exchange, r *http.Request) error {
 	})
 }
 
-// routingKeyHeader names what sticky policies go by; without it that is the prompt's cache key, or the user.
-const routingKeyHeader = "X-Smg-Routing-Key"
+// routingKey is what sticky policies go by where a header says it; otherwise that is the prompt's cache key, or the user.
+func (g *Gateway) routingKey(h http.Header) string {
+	for _, name := range g.config.RoutingKeyHeaders {
+		if key := h.Get(name); key != "" {
+			return key
+		}
+	}
+	return ""
+}
 
 // walk is the part of the journey that every endpoint shares: tokens → worker → deltas → parts → client. Several
 // prompts are answered one after the other, in one response.
@@ -48,9 +56,7 @@ func (g *Gateway) walk(x *exchange, r *http.Request, prompts []*prompt, out repl
 			return err
 		}
 		p.request.Metadata = metadata(x.id, r.Header)
-		if key := r.Header.Get(routingKeyHeader); key != "" {
-			p.key = key
-		}
+		p.key = cmp.Or(g.routingKey(r.Header), p.key)
 		if err := g.relay(x, r.Context(), p, a, out, c, i == len(prompts)-1); err != nil {
 			return err
 		}

@@ -6,6 +6,7 @@ import (
 	"math"
 	"runtime"
 	"slices"
+	"strings"
 	"time"
 )
 
@@ -25,6 +26,8 @@ type Config struct {
 	APIKey             string   `toml:"api_key" flag:"api-key" secret:"true"`
 	CORSAllowedOrigins []string `toml:"cors_allowed_origins" flag:"cors-allowed-origins"`
 	RequestIDHeaders   []string `toml:"request_id_headers" flag:"request-id-headers"`
+	// RoutingKeyHeaders are request headers that may carry what sticky policies go by; the first that is present counts.
+	RoutingKeyHeaders []string `toml:"routing_key_headers" flag:"routing-key-headers"`
 	// WorkerHeader is the response header that names the chosen worker's address; "" sends none.
 	WorkerHeader string `toml:"worker_header" flag:"worker-header"`
 	// UnsupportedFields is what becomes of a request with a field that has no effect: "report" or "refuse".
@@ -60,12 +63,14 @@ type Config struct {
 
 // ModelConfig is the [openai] table: how text becomes tokens and tokens become an answer.
 type ModelConfig struct {
-	ModelPath                string `toml:"model_path" flag:"model-path"`
-	TokenizerPath            string `toml:"tokenizer_path" flag:"tokenizer-path"`
-	ChatTemplate             string `toml:"chat_template" flag:"chat-template"`
-	ReasoningParser          string `toml:"reasoning_parser" flag:"reasoning-parser"`
-	ToolCallParser           string `toml:"tool_call_parser" flag:"tool-call-parser"`
-	DisableTokenizerAutoload bool   `toml:"disable_tokenizer_autoload" flag:"disable-tokenizer-autoload"`
+	ModelPath     string `toml:"model_path" flag:"model-path,model"`
+	TokenizerPath string `toml:"tokenizer_path" flag:"tokenizer-path"`
+	// ModelAliases are other names of models, each NAME=MODEL.
+	ModelAliases             []string `toml:"model_aliases" flag:"model-alias"`
+	ChatTemplate             string   `toml:"chat_template" flag:"chat-template"`
+	ReasoningParser          string   `toml:"reasoning_parser" flag:"reasoning-parser"`
+	ToolCallParser           string   `toml:"tool_call_parser" flag:"tool-call-parser"`
+	DisableTokenizerAutoload bool     `toml:"disable_tokenizer_autoload" flag:"disable-tokenizer-autoload"`
 	// TokenizerCache is how many bytes a tokenizer may keep of the beginnings of prompts; 0: none.
 	TokenizerCache int64 `toml:"tokenizer_cache_bytes" flag:"tokenizer-cache-l1-max-memory"`
 }
@@ -74,8 +79,9 @@ type ModelConfig struct {
 func DefaultConfig() Config {
 	return Config{
 		Host: "0.0.0.0", Port: 30000, PrometheusHost: "0.0.0.0", PrometheusPort: 29000,
-		RequestIDHeaders: []string{"x-request-id", "x-correlation-id", "x-trace-id", "request-id"},
-		WorkerHeader:     "x-smg-routed-worker-id", UnsupportedFields: "report",
+		RequestIDHeaders:  []string{"x-request-id", "x-correlation-id", "x-trace-id", "request-id"},
+		RoutingKeyHeaders: []string{"x-smg-routing-key"},
+		WorkerHeader:      "x-smg-routed-worker-id", UnsupportedFields: "report",
 		MaxPayloadSize: 512 << 20, MaxConcurrentRequests: -1, QueueSize: 100, QueueTimeout: 60,
 		HeaderReadTimeout: 30, IdleTimeout: 90, BodyStallTimeout: 300, WriteTimeout: 60, SSEKeepAlive: 15, ShutdownGrace: 180,
 		RetryMaxRetries: 5, RetryInitialBackoff: 50, RetryMaxBackoff: 30000, RetryBackoffMultiplier: 1.5, RetryJitterFactor: 0.2,
@@ -114,8 +120,10 @@ func (c Config) Validate() error {
 		{c.DecisionLogBytes >= 1<<16, "decision_log_bytes", fmt.Sprintf("%d; use at least 65536", c.DecisionLogBytes)},
 		{isLevel(c.LogLevel), "log_level", fmt.Sprintf("%q; use debug, info, warn or error", c.LogLevel)},
 	}
-	for _, h := range c.RequestIDHeaders {
-		rules = append(rules, rule{isToken(h), "request_id_headers", fmt.Sprintf("%q is no header name", h)})
+	for key, headers := range map[string][]string{"request_id_headers": c.RequestIDHeaders, "routing_key_headers": c.RoutingKeyHeaders} {
+		for _, h := range headers {
+			rules = append(rules, rule{isToken(h), key, fmt.Sprintf("%q is no header name", h)})
+		}
 	}
 	var errs []error
 	for _, r := range rules {
@@ -128,10 +136,26 @@ func (c Config) Validate() error {
 
 // Validate reports every value that cannot work. Whether the files exist is found out when they are opened.
 func (c ModelConfig) Validate() error {
+	var errs []error
 	if c.TokenizerCache < 0 || c.TokenizerCache > 1<<40 {
-		return errors.Join(fmt.Errorf("tokenizer_cache_bytes: %d; use 0 for none, up to 2^40", c.TokenizerCache), c.checkParsers())
+		errs = append(errs, fmt.Errorf("tokenizer_cache_bytes: %d; use 0 for none, up to 2^40", c.TokenizerCache))
 	}
-	return c.checkParsers()
+	for _, alias := range c.ModelAliases {
+		if name, model, _ := strings.Cut(alias, "="); name == "" || model == "" {
+			errs = append(errs, fmt.Errorf("model_aliases: %q; write NAME=MODEL, as in gpt-4=qwen3", alias))
+		}
+	}
+	return errors.Join(append(errs, c.checkParsers())...)
+}
+
+// aliases returns the models by their other names.
+func (c ModelConfig) aliases() map[string]string {
+	models := map[string]string{}
+	for _, alias := range c.ModelAliases {
+		name, model, _ := strings.Cut(alias, "=")
+		models[name] = model
+	}
+	return models
 }
 
 type rule struct {

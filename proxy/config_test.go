@@ -35,6 +35,7 @@ func TestEveryBadValueIsNamed(t *testing.T) { // case F11
 		"retry_backoff_multiplier":     func(c *Config) { c.RetryBackoffMultiplier = 0.5 },
 		"retry_jitter_factor":          func(c *Config) { c.RetryJitterFactor = math.NaN() },
 		"request_id_headers":           func(c *Config) { c.RequestIDHeaders = []string{"x request"} },
+		"routing_key_headers":          func(c *Config) { c.RoutingKeyHeaders = []string{"x key"} },
 		"worker_header":                func(c *Config) { c.WorkerHeader = "x:worker" },
 		"log_level":                    func(c *Config) { c.LogLevel = "info " },
 	} {

@@ -68,6 +68,7 @@ var known = []struct {
 	{routing.ErrNoTarget, 404, "model_not_found", "No worker serves this model.", 0, kindNoWorkers},
 	{routing.ErrNoHealthy, 503, "no_available_workers", "No worker of this model can take requests now.", 1, kindNoWorkers},
 	{routing.ErrSaturated, 503, "no_available_workers", "Every worker of this model is at its limit of waiting requests.", 1, kindNoWorkers},
+	{routing.ErrOverloaded, 503, "worker_overload_protection_shed", "Every worker of this model is overloaded.", 10, kindNoWorkers},
 	{errQueueFull, 429, "admission_queue_full", "The gateway serves as many requests as it may, and its queue is full.", 2, kindTimeout},
 	{errQueueTimeout, 503, "admission_queue_timeout", "The request waited in the gateway's queue for longer than it may.", 2, kindTimeout},
 	{errTokenizing, 503, "tokenizer_not_ready", "The model's tokenizer is still being loaded.", 1, kindInternal},

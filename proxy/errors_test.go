@@ -41,6 +41,7 @@ func TestEveryErrorHasAStatusACodeAndNoSecret(t *testing.T) {
 		{routing.ErrNoTarget, 404, "model_not_found", false},
 		{routing.ErrNoHealthy, 503, "no_available_workers", false},
 		{routing.ErrSaturated, 503, "no_available_workers", false},
+		{routing.ErrOverloaded, 503, "worker_overload_protection_shed", false},
 		{errQueueFull, 429, "admission_queue_full", false},
 		{errQueueTimeout, 503, "admission_queue_timeout", false},
 		{context.Canceled, 499, "client_closed_request", false},

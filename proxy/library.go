@@ -28,7 +28,8 @@ type library struct {
 	config ModelConfig
 	pool   *workers.Pool
 	log    zerolog.Logger
-	given  *language // from the configured path; nil: every model's comes from its workers
+	given  *language         // from the configured path; nil: every model's comes from its workers
+	alias  map[string]string // models by their other names
 
 	mu      sync.RWMutex // guards what follows
 	models  map[string]*model
@@ -59,7 +60,7 @@ type language struct {
 }
 
 func newLibrary(c ModelConfig, pool *workers.Pool, log zerolog.Logger) (*library, error) {
-	l := &library{config: c, pool: pool, log: log, models: map[string]*model{}}
+	l := &library{config: c, pool: pool, log: log, models: map[string]*model{}, alias: c.aliases()}
 	for _, at := range []struct{ key, path string }{{"tokenizer_path", c.TokenizerPath}, {"model_path", c.ModelPath}} {
 		if at.path == "" {
 			continue
@@ -113,8 +114,12 @@ func (l *language) encode(text string) []uint32 {
 	return l.tokens.Encode(text, false)
 }
 
-// find returns a model that requests can be made of.
+// canonical is what the workers call a model.
+func (l *library) canonical(name string) string { return cmp.Or(l.alias[name], name) }
+
+// find returns a model that requests can be made of, by any of its names.
 func (l *library) find(name string) (*model, error) {
+	name = l.canonical(name)
 	l.mu.RLock()
 	m, unheard := l.models[name], l.unheard
 	l.mu.RUnlock()
@@ -133,6 +138,7 @@ func (l *library) find(name string) (*model, error) {
 
 // label is a model's name in the metrics, whose number is bounded by what the workers serve.
 func (l *library) label(name string) string {
+	name = l.canonical(name)
 	l.mu.RLock()
 	defer l.mu.RUnlock()
 	if l.models[name] == nil {

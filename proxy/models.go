@@ -22,7 +22,7 @@ func (g *Gateway) listModels(x *exchange, _ *http.Request) error {
 func (g *Gateway) showModel(x *exchange, r *http.Request) error {
 	name := strings.TrimPrefix(r.URL.Path, "/v1/models/")
 	for _, m := range g.models.list() {
-		if m.name == name && m.ready > 0 {
+		if m.name == g.models.canonical(name) && m.ready > 0 {
 			return sendJSON(x, http.StatusOK, openai.Model{ID: m.name, MaxModelLen: m.context})
 		}
 	}

@@ -1,9 +1,15 @@
 package routing
 
-import "time"
+import (
+	"strings"
+	"time"
+)
 
-// maxKeys bounds the keys that a manual policy remembers.
-const maxKeys = 1 << 16
+// maxKeys bounds the keys that a manual policy remembers, and maxKeyBytes what it tells them apart by.
+const (
+	maxKeys     = 1 << 16
+	maxKeyBytes = 256
+)
 
 // manual is the policy manual, and sticky sessions on any other: a key is assigned to a worker once and stays with it
 // while it is available and the key is in use. A request without a key goes where the policy under it says.
@@ -25,7 +31,7 @@ func newManual(under policy, assign string, maxIdle time.Duration) *manual {
 }
 
 func (p *manual) choose(d *decision) int {
-	key := d.request.Key
+	key := short(d.request.Key)
 	if key == "" {
 		return p.under.choose(d)
 	}
@@ -50,16 +56,19 @@ func (p *manual) choose(d *decision) int {
 
 // pin remembers where a key's request went in the end.
 func (p *manual) pin(key, worker string, now time.Time) {
-	if key == "" {
+	if key = short(key); key == "" {
 		return
 	}
 	if p.keys[key].worker != worker {
+		key = strings.Clone(key) // it may be a piece of something long
 		p.forget(key)
 		p.makeRoom(now)
 		p.groups[worker]++
 	}
 	p.keys[key] = assignment{worker, now}
 }
+
+func short(key string) string { return key[:min(len(key), maxKeyBytes)] }
 
 func (p *manual) forget(key string) {
 	if a, ok := p.keys[key]; ok {

@@ -17,7 +17,7 @@ import (
 type Config struct {
 	// URLs lists the workers: grpc://host:port or grpcs://host:port, each perhaps followed by ?runtime=vllm&model=NAME.
 	URLs    []string `toml:"worker_urls" flag:"worker-urls"`
-	Backend string   `toml:"backend" flag:"backend"`
+	Backend string   `toml:"backend" flag:"backend,runtime"`
 	DPAware bool     `toml:"dp_aware" flag:"dp-aware"`
 
 	LoadInterval       float64 `toml:"load_monitor_interval_secs" flag:"load-monitor-interval"`
@@ -27,6 +27,16 @@ type Config struct {
 	FailureThreshold   int     `toml:"health_failure_threshold" flag:"health-failure-threshold"`
 	SuccessThreshold   int     `toml:"health_success_threshold" flag:"health-success-threshold"`
 	DisableHealthCheck bool    `toml:"disable_health_check" flag:"disable-health-check"`
+	StallTime          float64 `toml:"worker_stall_secs" flag:"worker-stall-secs"`
+	WedgeTime          float64 `toml:"worker_wedge_secs" flag:"worker-wedge-secs"`
+	StaleTime          float64 `toml:"worker_stale_secs" flag:"worker-stale-secs"`
+
+	BreakerFailures  int     `toml:"cb_failure_threshold" flag:"cb-failure-threshold"`
+	BreakerSuccesses int     `toml:"cb_success_threshold" flag:"cb-success-threshold"`
+	BreakerTimeout   float64 `toml:"cb_timeout_duration_secs" flag:"cb-timeout-duration-secs"`
+	// BreakerWindow changes nothing: only failures in a row count, however long that takes.
+	BreakerWindow  float64 `toml:"cb_window_duration_secs" flag:"cb-window-duration-secs"`
+	DisableBreaker bool    `toml:"disable_circuit_breaker" flag:"disable-circuit-breaker"`
 
 	DiscoveryFile     string  `toml:"discovery_file" flag:"discovery-file"`
 	DiscoveryInterval float64 `toml:"discovery_check_interval_secs" flag:"discovery-check-interval-secs"`
@@ -40,6 +50,13 @@ func DefaultConfig() Config {
 		HealthTimeout:     5,
 		FailureThreshold:  3,
 		SuccessThreshold:  2,
+		StallTime:         2,
+		WedgeTime:         3,
+		StaleTime:         15,
+		BreakerFailures:   10,
+		BreakerSuccesses:  3,
+		BreakerTimeout:    60,
+		BreakerWindow:     120,
 		DiscoveryInterval: 30,
 	}
 }
@@ -52,6 +69,13 @@ func (c Config) Validate() error {
 		between("health_check_timeout_secs", c.HealthTimeout, 0.05, 3600),
 		between("health_failure_threshold", float64(c.FailureThreshold), 1, 1000),
 		between("health_success_threshold", float64(c.SuccessThreshold), 1, 1000),
+		between("worker_stall_secs", c.StallTime, 0, 3600),
+		between("worker_wedge_secs", c.WedgeTime, 0, 3600),
+		between("worker_stale_secs", c.StaleTime, 0, 3600),
+		between("cb_failure_threshold", float64(c.BreakerFailures), 1, 1e6),
+		between("cb_success_threshold", float64(c.BreakerSuccesses), 1, 1e6),
+		between("cb_timeout_duration_secs", c.BreakerTimeout, 0, 86400),
+		between("cb_window_duration_secs", c.BreakerWindow, 0, 86400),
 		between("discovery_check_interval_secs", c.DiscoveryInterval, 0.1, 86400),
 	}
 	if _, err := parseDialect(c.Backend); err != nil {
