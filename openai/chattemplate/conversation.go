@@ -108,7 +108,7 @@ func (c *conversation) content(v Value, message *Dict) Value {
 		if c.tpl.takesParts {
 			return newList(parts)
 		}
-		return Str(joinParts(parts))
+		return Str(joinParts(parts, "\n"))
 	case None:
 		return Str("")
 	}
@@ -131,7 +131,7 @@ func plainParts(items []Value) []Value {
 	return parts
 }
 
-func joinParts(parts []Value) string {
+func joinParts(parts []Value, separator string) string {
 	var texts []string
 	for _, part := range parts {
 		if d, ok := part.(*Dict); ok {
@@ -141,7 +141,7 @@ func joinParts(parts []Value) string {
 			}
 		}
 	}
-	return strings.Join(texts, "\n")
+	return strings.Join(texts, separator)
 }
 
 // toolCalls parses the arguments of an assistant's calls, which clients send as JSON text, to objects.
@@ -241,12 +241,17 @@ func (c *conversation) vars(messages []Value, addGenerationPrompt bool, special 
 	return vars, nil
 }
 
+// tools are what the model is told it can call.
 func (c *conversation) tools() (Value, error) {
-	var tools []Value
-	shown := c.req.Callable()
 	if c.req.ToolChoice.Mode == openai.ToolNamed {
-		shown = c.req.Tools // a forced call is a matter of grammar: the prompt, and its cached prefix, stay as they were
+		return parseTools(c.req.Tools) // a forced call is a matter of grammar: the prompt, and its cached prefix, stay as they were
 	}
+	return parseTools(c.req.Callable())
+}
+
+// parseTools reads tools as the client wrote them; none is None.
+func parseTools(shown []openai.Tool) (Value, error) {
+	var tools []Value
 	for i, tool := range shown {
 		v, err := ParseJSON(tool.Raw)
 		if err != nil {

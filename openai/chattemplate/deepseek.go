@@ -2,21 +2,27 @@ package chattemplate
 
 import (
 	"fmt"
-	"slices"
+	"io/fs"
+	"strconv"
 	"strings"
 
 	"leeway/openai"
 )
 
-// deepSeek writes the prompts of DeepSeek V3.2 and V4, which are published with an encoder in Python.
+// deepSeek writes the prompts of DeepSeek V3.2, V4 and V4.1, which are published with encoders in Python.
 type deepSeek struct{ dialect *deepSeekDialect }
 
-// deepSeekDialect is what the two versions differ in.
+// deepSeekDialect is what the versions differ in.
 type deepSeekDialect struct {
-	block           string // name of the block of calls
-	toolsText       string // of the system message; %s is the functions, one a line
-	mergesResults   bool   // results of tools are part of the user's message, and with tools earlier thoughts stay
-	thinksByDefault bool
+	contents    *chatTemplate // how messages are taken
+	block, call string        // names of the tags around all calls, and around one
+	parameter   string        // name of the tag around an argument
+	tools       string        // what is said about tools; %s is the functions, one a line
+	thinks      bool          // without being asked
+	effortSays  func(effort string) (on, said bool)
+	write       func(p *deepSeekPrompt) error
+	effort      func(p *deepSeekPrompt) (string, error) // what a prompt with a thought begins with
+	system      string                                  // the token before system messages
 }
 
 const (
@@ -24,230 +30,211 @@ const (
 	deepSeekEOS       = "<｜end▁of▁sentence｜>"
 	deepSeekUser      = "<｜User｜>"
 	deepSeekAssistant = "<｜Assistant｜>"
+	deepSeekReminder  = "<｜latest_reminder｜>"
 	deepSeekMark      = "｜DSML｜"
 	thinkOpen         = "<think>"
 	thinkClose        = "</think>"
 )
 
-func (d deepSeek) thinking(req *openai.ChatRequest) Thinking {
-	return Thinking{Switchable: true, On: d.thinks(req)}
+// deepSeekFor tells the two revisions of V4 apart by the encoder that a checkpoint may bring. Without it the model is taken
+// for the newer one, as the engines do.
+func deepSeekFor(files fs.FS, architecture, modelType string) (nativeRenderer, error) {
+	switch {
+	case strings.HasPrefix(architecture, "DeepseekV32For"):
+		return deepSeek{deepSeekV32}, nil
+	case strings.HasPrefix(architecture, "DeepseekV41For"), modelType == "deepseek_v41":
+		return deepSeek{deepSeekV41}, nil
+	case strings.HasPrefix(architecture, "DeepseekV4For"):
+		encoder, found, err := readText(files, "encoding/encoding_dsv4.py")
+		firstLine, _, _ := strings.Cut(deepSeekEffortBeyond, "\n")
+		if found && !strings.Contains(encoder, firstLine) {
+			return deepSeek{deepSeekV4First}, err
+		}
+		return deepSeek{deepSeekV4}, err
+	}
+	return nil, nil
 }
 
-func (d deepSeek) thinks(req *openai.ChatRequest) bool {
-	return thinks(req, d.dialect.thinksByDefault)
+func (d deepSeek) thinking(req *openai.ChatRequest) Thinking {
+	return Thinking{Switchable: true, On: thinks(req, d.dialect.thinks, d.dialect.effortSays)}
 }
 
 func (d deepSeek) render(req *openai.ChatRequest) (string, error) {
-	chat, err := newNativeChat(req)
+	chat, err := newNativeChat(req, d.dialect.contents)
 	if err != nil {
 		return "", err
 	}
-	p := &deepSeekPrompt{deepSeek: d, chat: chat, think: d.thinks(req), keeps: d.dialect.mergesResults && len(chat.tools) > 0}
-	p.findLastUser()
-	if p.think && !p.keeps && p.lastUser > 0 {
-		before := slices.DeleteFunc(slices.Clone(chat.messages[:p.lastUser]), func(m *Dict) bool { return roleOf(m) == "developer" })
-		chat.messages = append(before, chat.messages[p.lastUser:]...)
-		p.findLastUser()
-	}
-	p.b.WriteString(deepSeekBOS)
-	if d.dialect.mergesResults && p.think && p.effort() == "max" {
-		p.b.WriteString(deepSeekMaxEffort)
-	}
-	if len(chat.tools) > 0 && roleOf(chat.messages[0]) != "system" && roleOf(chat.messages[0]) != "developer" {
-		p.b.WriteString(p.tools())
-	}
-	for i := range chat.messages {
-		if err := p.message(i); err != nil {
+	p := &deepSeekPrompt{dialect: d.dialect, chat: chat, think: d.thinking(req).On}
+	for i, m := range chat.messages {
+		turn, err := p.turn(i, m)
+		if err != nil {
 			return "", err
 		}
+		p.turns = append(p.turns, turn)
 	}
-	out := p.b.String()
 	if req.ContinueFinalMessage {
-		out = strings.TrimSuffix(out, deepSeekEOS)
+		p.turns[len(p.turns)-1].open = true
 	}
-	return out, nil
+	p.b.WriteString(deepSeekBOS)
+	if err := d.dialect.write(p); err != nil {
+		return "", err
+	}
+	return p.b.String(), nil
 }
 
 type deepSeekPrompt struct {
-	deepSeek
+	dialect  *deepSeekDialect
 	chat     *nativeChat
+	turns    []*deepSeekTurn
 	b        strings.Builder
 	think    bool
-	keeps    bool // thoughts before the last user's message as well
-	lastUser int
+	keeps    bool // thoughts before the last user's turn as well
+	lastUser int  // index of that turn, −1 without one
 }
 
+// deepSeekTurn is a message with what DeepSeek's encoders read of it.
+type deepSeekTurn struct {
+	at                       int // index of the message
+	role, content, reasoning string
+	calls                    []nativeCall
+	id                       string       // of the call that a tool's message answers
+	parts                    []deepSeekIO // of a user's turn, when it is made of several messages
+	tools                    []Value      // that it declares
+	format                   Value        // that it demands of the answer, or nil
+	task                     string       // a quick instruction's name
+	open                     bool         // the model is to go on with it
+}
+
+// deepSeekIO is a text of the user or the result of a call.
+type deepSeekIO struct {
+	text, id string
+	isResult bool
+}
+
+func (p *deepSeekPrompt) turn(i int, m *Dict) (*deepSeekTurn, error) {
+	at := fmt.Sprintf("messages[%d]", i)
+	calls, err := callsOf(m, at)
+	if err != nil {
+		return nil, err
+	}
+	t := &deepSeekTurn{at: i, role: roleOf(m), content: contentOf(m, "\n\n"), reasoning: reasoningOf(m), calls: calls,
+		id: textOf(m, "tool_call_id"), task: textOf(m, "task")}
+	for _, name := range []string{"wo_eos", "prefix"} {
+		if v, ok := m.Get(name); ok && truth(v) {
+			t.open = true
+		}
+	}
+	if v, ok := m.Get("response_format"); ok && truth(v) {
+		t.format = v
+	}
+	if v, ok := m.Get("tools"); ok {
+		if list, ok := v.(*List); ok {
+			t.tools = list.items
+		}
+	}
+	return t, nil
+}
+
+// host finds the turn that declares the request's tools: the first that fits, else a system's turn put in front.
+func (p *deepSeekPrompt) host(fits func(i int, t *deepSeekTurn) bool) {
+	if len(p.chat.tools) == 0 {
+		return
+	}
+	for i, t := range p.turns {
+		if fits(i, t) {
+			t.tools = p.chat.tools
+			return
+		}
+	}
+	p.turns = append([]*deepSeekTurn{{role: "system", tools: p.chat.tools}}, p.turns...)
+}
+
+// declaresTools tells whether any turn does.
+func (p *deepSeekPrompt) declaresTools() bool {
+	for _, t := range p.turns {
+		if len(t.tools) > 0 {
+			return true
+		}
+	}
+	return false
+}
+
+// findLastUser sets lastUser.
 func (p *deepSeekPrompt) findLastUser() {
 	p.lastUser = -1
-	for i, m := range p.chat.messages {
-		if role := roleOf(m); role == "user" || role == "developer" || p.dialect.mergesResults && role == "tool" {
+	for i, t := range p.turns {
+		if t.role == "user" || t.role == "developer" || t.role == "system" && i > 0 && p.dialect.system != "" {
 			p.lastUser = i
 		}
 	}
 }
 
-// followsUser tells whether message i goes on with a user's message that is open already.
-func (p *deepSeekPrompt) followsUser(i int) bool {
-	if i == 0 {
-		return false
-	}
-	role := roleOf(p.chat.messages[i-1])
-	return role == "user" || role == "tool"
-}
-
-func (p *deepSeekPrompt) effort() string {
-	if v, ok := p.chat.kwargs.Get("reasoning_effort"); ok {
-		s, _ := text(v)
-		return s
-	}
-	return p.chat.conversation.effort()
-}
-
-func (p *deepSeekPrompt) tools() string {
-	lines := make([]string, len(p.chat.tools))
-	for i, tool := range p.chat.tools {
-		fn, _ := tool.(*Dict).Get("function")
-		lines[i] = dumpJSON(compactJSON, fn)
-	}
-	return "\n\n" + strings.Replace(p.dialect.toolsText, "%s", strings.Join(lines, "\n"), 1)
-}
-
-func (p *deepSeekPrompt) message(i int) error {
-	m := p.chat.messages[i]
-	content := textOf(m, "content")
-	tools := ""
-	if i == 0 && len(p.chat.tools) > 0 {
-		tools = p.tools()
-	}
-	switch role := roleOf(m); role {
-	case "system":
-		p.b.WriteString(content + tools)
-	case "developer":
-		if p.dialect.mergesResults {
-			p.b.WriteString(deepSeekUser + content + tools)
-		} else {
-			p.b.WriteString(deepSeekUser + tools + "\n\n# The user's message is: " + content)
+// declarations are the tools and the format that a turn declares, each after a blank line.
+func (p *deepSeekPrompt) declarations(t *deepSeekTurn) (string, error) {
+	out := ""
+	if len(t.tools) > 0 {
+		lines := make([]string, len(t.tools))
+		for i, tool := range t.tools {
+			d, _ := tool.(*Dict)
+			if d == nil {
+				return "", invalid(fmt.Sprintf("messages[%d].tools[%d]", t.at, i), "it must be an object.")
+			}
+			fn, ok := d.Get("function")
+			if !ok {
+				return "", invalid(fmt.Sprintf("messages[%d].tools[%d]", t.at, i), "it must have a function.")
+			}
+			lines[i] = dumpJSON(compactJSON, fn)
 		}
-		p.answer(i)
-	case "user":
-		if p.dialect.mergesResults && p.followsUser(i) {
-			p.b.WriteString("\n\n")
-		} else {
-			p.b.WriteString(deepSeekUser)
+		out = "\n\n" + strings.Replace(p.dialect.tools, "%s", strings.Join(lines, "\n"), 1)
+	}
+	if t.format != nil {
+		out += "\n\n## Response Format:\n\nYou MUST strictly adhere to the following schema to reply:\n" + dumpJSON(compactJSON, t.format)
+	}
+	return out, nil
+}
+
+// callBlock writes the calls of an assistant's turn.
+func (p *deepSeekPrompt) callBlock(calls []nativeCall) string {
+	if len(calls) == 0 {
+		return ""
+	}
+	d := p.dialect
+	var b strings.Builder
+	b.WriteString("\n\n<" + deepSeekMark + d.block + ">\n")
+	for _, call := range calls {
+		arguments, ok := call.arguments.(*Dict)
+		if !ok {
+			arguments = NewDict(1)
+			arguments.Set("arguments", call.arguments)
 		}
-		p.b.WriteString(content)
-		p.answer(i)
-	case "tool":
-		return p.result(i, content)
-	case "assistant":
-		p.assistant(i, m, content)
-	default:
-		return invalid(fmt.Sprintf("messages[%d].role", i), "the model has no messages with the role "+role+".")
+		lines := make([]string, arguments.Len())
+		for i, key := range arguments.keys {
+			value, isText := text(arguments.values[i])
+			if !isText {
+				value = dumpJSON(compactJSON, arguments.values[i])
+			}
+			lines[i] = "<" + deepSeekMark + d.parameter + ` name="` + string(key.(Str)) + `" string="` + strconv.FormatBool(isText) + `">` +
+				value + "</" + deepSeekMark + d.parameter + ">"
+		}
+		b.WriteString("<" + deepSeekMark + d.call + ` name="` + call.name + "\">\n" + strings.Join(lines, "\n") + "\n</" + deepSeekMark + d.call + ">\n")
 	}
-	return nil
+	b.WriteString("</" + deepSeekMark + d.block + ">")
+	return b.String()
 }
 
-// answer opens the assistant's turn, unless more of the user's follows.
-func (p *deepSeekPrompt) answer(i int) {
-	if p.dialect.mergesResults && i+1 < len(p.chat.messages) && roleOf(p.chat.messages[i+1]) != "assistant" {
-		return
-	}
-	p.b.WriteString(deepSeekAssistant)
-	p.thought(i)
+func (p *deepSeekPrompt) unknownRole(t *deepSeekTurn) error {
+	return invalid(fmt.Sprintf("messages[%d].role", t.at), "the model has no messages with the role "+strconv.Quote(t.role)+".")
 }
 
-// thought opens or closes the thought of the turn that follows message i.
-func (p *deepSeekPrompt) thought(i int) {
-	if p.think && (i >= p.lastUser || p.keeps) {
+func (p *deepSeekPrompt) emptyDeveloper(t *deepSeekTurn) error {
+	return invalid(fmt.Sprintf("messages[%d].content", t.at), "a developer's message must not be empty.")
+}
+
+// openThought opens or closes the thought of the turn that follows turn i.
+func (p *deepSeekPrompt) openThought(opens bool) {
+	if opens {
 		p.b.WriteString(thinkOpen)
 	} else {
 		p.b.WriteString(thinkClose)
 	}
-}
-
-func (p *deepSeekPrompt) assistant(i int, m *Dict, content string) {
-	if p.think && (i > p.lastUser || p.keeps) {
-		p.b.WriteString(reasoningOf(m) + thinkClose)
-	}
-	p.b.WriteString(content)
-	if calls := callsOf(m); len(calls) > 0 {
-		parts := make([]string, len(calls))
-		for k, call := range calls {
-			parts[k] = deepSeekCall(call)
-		}
-		p.b.WriteString("\n\n<" + deepSeekMark + p.dialect.block + ">\n" + strings.Join(parts, "\n") + "\n</" + deepSeekMark + p.dialect.block + ">")
-	}
-	p.b.WriteString(deepSeekEOS)
-}
-
-func deepSeekCall(call nativeCall) string {
-	lines := make([]string, call.arguments.Len())
-	for i, key := range call.arguments.keys {
-		value, isText := text(call.arguments.values[i])
-		if !isText {
-			value = dumpJSON(compactJSON, call.arguments.values[i])
-		}
-		lines[i] = fmt.Sprintf(`<%sparameter name="%s" string="%t">%s</%sparameter>`, deepSeekMark, key, isText, value, deepSeekMark)
-	}
-	return "<" + deepSeekMark + `invoke name="` + call.name + "\">\n" + strings.Join(lines, "\n") + "\n</" + deepSeekMark + "invoke>"
-}
-
-// result writes what a tool gave back.
-func (p *deepSeekPrompt) result(i int, content string) error {
-	at := i
-	for at > 0 && roleOf(p.chat.messages[at-1]) == "tool" {
-		at--
-	}
-	if p.dialect.mergesResults {
-		return p.mergedResult(i, at)
-	}
-	var calls []nativeCall
-	if at > 0 {
-		calls = callsOf(p.chat.messages[at-1])
-	}
-	order := i - at + 1
-	if order > len(calls) {
-		return invalid(fmt.Sprintf("messages[%d]", i), "the result of a tool needs a call of it in the assistant's message before.")
-	}
-	if order == 1 {
-		p.b.WriteString("\n\n<function_results>")
-	}
-	p.b.WriteString("\n<result>" + content + "</result>")
-	if order == len(calls) {
-		p.b.WriteString("\n</function_results>\n\n")
-		p.thought(i)
-	}
-	return nil
-}
-
-// mergedResult writes a run of results, which begins at the given message, in the order of their calls.
-func (p *deepSeekPrompt) mergedResult(i, first int) error {
-	if i > first {
-		p.answer(i)
-		return nil // written with the first
-	}
-	end := first
-	for end < len(p.chat.messages) && roleOf(p.chat.messages[end]) == "tool" {
-		end++
-	}
-	run := slices.Clone(p.chat.messages[first:end])
-	order := map[string]int{}
-	if first > 0 {
-		for k, call := range callsOf(p.chat.messages[first-1]) {
-			order[call.id] = k
-		}
-	}
-	slices.SortStableFunc(run, func(a, b *Dict) int { return order[textOf(a, "tool_call_id")] - order[textOf(b, "tool_call_id")] })
-	parts := make([]string, len(run))
-	for k, m := range run {
-		parts[k] = "<tool_result>" + textOf(m, "content") + "</tool_result>"
-	}
-	if p.followsUser(first) {
-		p.b.WriteString("\n\n")
-	} else {
-		p.b.WriteString(deepSeekUser)
-	}
-	p.b.WriteString(strings.Join(parts, "\n\n"))
-	p.answer(i)
-	return nil
 }

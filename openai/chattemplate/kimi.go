@@ -13,7 +13,7 @@ import (
 type kimiK3 struct{}
 
 func (kimiK3) thinking(req *openai.ChatRequest) Thinking {
-	return Thinking{Switchable: true, On: thinks(req, true)}
+	return Thinking{Switchable: true, On: thinks(req, true, noneEffortSays)}
 }
 
 // sortedJSON is the form of tool declarations: no spaces, keys in order.
@@ -23,16 +23,22 @@ type kimiPrompt struct {
 	chat  *nativeChat
 	b     strings.Builder
 	think bool
+	calls []nativeCall // of the last assistant's message
+	index int          // of the last result since then
 }
 
 func (k kimiK3) render(req *openai.ChatRequest) (string, error) {
-	chat, err := newNativeChat(req)
+	chat, err := newNativeChat(req, partsTemplate)
 	if err != nil {
 		return "", err
 	}
-	p := &kimiPrompt{chat: chat, think: thinks(req, true)}
-	if len(chat.tools) > 0 {
-		p.note("tool-declare", "# Tools\nHere are the available tools, described in JSONSchema.\n\n```json\n"+dumpJSON(sortedJSON, newList(chat.tools))+"\n```")
+	tools, err := parseTools(req.Tools) // all: a choice among them is a note of its own
+	if err != nil {
+		return "", err
+	}
+	p := &kimiPrompt{chat: chat, think: k.thinking(req).On}
+	if list, ok := tools.(*List); ok {
+		p.note("tool-declare", "# Tools\nHere are the available tools, described in JSONSchema.\n\n```json\n"+dumpJSON(sortedJSON, list)+"\n```")
 	}
 	if p.think {
 		effort, err := p.effort()
@@ -58,20 +64,21 @@ func (k kimiK3) render(req *openai.ChatRequest) (string, error) {
 	return p.b.String(), nil
 }
 
+// effort is how much the model is to think. thinking_effort is the model's own name for it and must be one of its own
+// values; other efforts than those say nothing.
 func (p *kimiPrompt) effort() (string, error) {
-	effort := p.chat.conversation.effort()
-	for _, name := range []string{"reasoning_effort", "thinking_effort"} {
-		if v, ok := p.chat.kwargs.Get(name); ok {
-			effort, _ = text(v)
+	if v, ok := p.chat.kwargs.Get("thinking_effort"); ok && !isNone(v) {
+		switch v {
+		case Str("low"), Str("high"), Str("max"):
+			return string(v.(Str)), nil
 		}
+		return "", invalid("chat_template_kwargs.thinking_effort", "the model knows low, high and max.")
 	}
-	switch effort {
-	case "":
-		return "max", nil
-	case "low", "high", "max":
+	switch effort, _ := text(p.chat.effortValue()); effort {
+	case "low", "high":
 		return effort, nil
 	}
-	return "", invalid("reasoning_effort", "the model knows the efforts low, high and max, not "+strconv.Quote(effort)+".")
+	return "max", nil
 }
 
 // open writes an opening tag with attributes, given as names and values.
@@ -99,43 +106,61 @@ func (p *kimiPrompt) note(kind, body string) {
 }
 
 func (p *kimiPrompt) conversation() error {
-	var calls []nativeCall
 	for i := 0; i < len(p.chat.messages); i++ {
 		m := p.chat.messages[i]
-		attributes := []string{"role", roleOf(m)}
-		if name := textOf(m, "name"); name != "" {
-			attributes = append(attributes, "name", name)
-		}
+		at := fmt.Sprintf("messages[%d]", i)
 		switch roleOf(m) {
-		case "user", "system", "developer":
-			if roleOf(m) == "developer" {
-				attributes[1] = "system"
+		case "user":
+			p.plain("user", m)
+		case "system", "developer":
+			if v, ok := m.Get("tools"); ok && truth(v) {
+				p.note("tool-declare", "## New Tools Available\nThe system dynamically extends the toolset via lazy-loading.\n"+
+					"You have access to all existing and extended tools.\nHere are the specs for the extended tools.\n\n```json\n"+dumpJSON(sortedJSON, v)+"\n```")
+				continue
 			}
-			p.open("message", attributes...)
-			p.b.WriteString(textOf(m, "content"))
-			p.end()
+			p.plain("system", m)
 		case "assistant":
-			calls = callsOf(m)
-			p.open("message", attributes...)
-			p.assistant(m, calls)
-			p.end()
+			if err := p.assistant(m, at); err != nil {
+				return err
+			}
 		case "tool":
 			last := i
 			for last+1 < len(p.chat.messages) && roleOf(p.chat.messages[last+1]) == "tool" {
 				last++
 			}
-			if err := p.results(p.chat.messages[i:last+1], calls, i); err != nil {
+			if err := p.results(p.chat.messages[i:last+1], i); err != nil {
 				return err
 			}
 			i = last
 		default:
-			return invalid(fmt.Sprintf("messages[%d].role", i), "the model has no messages with the role "+roleOf(m)+".")
+			return invalid(at+".role", "the model has no messages with the role "+strconv.Quote(roleOf(m))+".")
 		}
 	}
 	return nil
 }
 
-func (p *kimiPrompt) assistant(m *Dict, calls []nativeCall) {
+// begin opens a message in a role, with the name that it may carry.
+func (p *kimiPrompt) begin(role string, m *Dict) {
+	attributes := []string{"role", role}
+	if name := textOf(m, "name"); name != "" {
+		attributes = append(attributes, "name", name)
+	}
+	p.open("message", attributes...)
+}
+
+func (p *kimiPrompt) plain(role string, m *Dict) {
+	p.begin(role, m)
+	p.b.WriteString(contentOf(m, ""))
+	p.end()
+}
+
+func (p *kimiPrompt) assistant(m *Dict, at string) error {
+	calls, err := callsOf(m, at)
+	if err != nil {
+		return err
+	}
+	p.calls, p.index = calls, 0
+	p.begin("assistant", m)
 	if p.think {
 		p.open("think")
 		if thought := reasoningOf(m); strings.TrimFunc(thought, isSpace) != "" {
@@ -144,27 +169,36 @@ func (p *kimiPrompt) assistant(m *Dict, calls []nativeCall) {
 		p.close("think")
 	}
 	p.open("response")
-	p.b.WriteString(textOf(m, "content"))
+	p.b.WriteString(contentOf(m, ""))
 	p.close("response")
-	if len(calls) == 0 {
-		return
-	}
-	p.open("tools")
-	for i, call := range calls {
-		p.open("call", "tool", call.name, "index", strconv.Itoa(i+1))
-		for k, key := range call.arguments.keys {
-			value := call.arguments.values[k]
-			p.open("argument", "key", string(key.(Str)), "type", jsonKind(value))
-			if s, ok := text(value); ok {
-				p.b.WriteString(s)
-			} else {
-				p.b.WriteString(dumpJSON(compactJSON, value))
+	if len(calls) > 0 {
+		p.open("tools")
+		for i, call := range calls {
+			arguments, ok := call.arguments.(*Dict)
+			if !ok {
+				return invalid(fmt.Sprintf("%s.tool_calls[%d].function.arguments", at, i), "it must be a JSON object as text.")
 			}
-			p.close("argument")
+			p.call(i+1, call.name, arguments)
 		}
-		p.close("call")
+		p.close("tools")
 	}
-	p.close("tools")
+	p.end()
+	return nil
+}
+
+func (p *kimiPrompt) call(index int, name string, arguments *Dict) {
+	p.open("call", "tool", name, "index", strconv.Itoa(index))
+	for k, key := range arguments.keys {
+		value := arguments.values[k]
+		p.open("argument", "key", string(key.(Str)), "type", jsonKind(value))
+		if s, ok := text(value); ok {
+			p.b.WriteString(s)
+		} else {
+			p.b.WriteString(dumpJSON(compactJSON, value))
+		}
+		p.close("argument")
+	}
+	p.close("call")
 }
 
 // jsonKind is the JSON type of a value.
@@ -185,9 +219,13 @@ func jsonKind(v Value) string {
 }
 
 // results writes a run of tool messages in the order of the calls that they answer, if all can be matched.
-func (p *kimiPrompt) results(run []*Dict, calls []nativeCall, at int) error {
+func (p *kimiPrompt) results(run []*Dict, at int) error {
 	position := func(m *Dict) int {
-		return slices.IndexFunc(calls, func(c nativeCall) bool { return c.id != "" && c.id == textOf(m, "tool_call_id") })
+		id := textOf(m, "tool_call_id")
+		if _, has := m.Get("tool_call_id"); !has {
+			id = textOf(m, "id")
+		}
+		return slices.IndexFunc(p.calls, func(c nativeCall) bool { return c.id != "" && c.id == id })
 	}
 	matched := !slices.ContainsFunc(run, func(m *Dict) bool { return position(m) < 0 })
 	if matched {
@@ -195,17 +233,21 @@ func (p *kimiPrompt) results(run []*Dict, calls []nativeCall, at int) error {
 		slices.SortStableFunc(run, func(a, b *Dict) int { return position(a) - position(b) })
 	}
 	for i, m := range run {
-		name := textOf(m, "name")
+		p.index++
+		name := textOf(m, "tool")
+		if name == "" {
+			name = textOf(m, "name")
+		}
 		switch {
 		case matched:
-			name = calls[position(m)].name
-		case name == "" && i < len(calls):
-			name = calls[i].name
+			name = p.calls[position(m)].name
+		case name == "" && p.index <= len(p.calls):
+			name = p.calls[p.index-1].name
 		case name == "":
 			return invalid(fmt.Sprintf("messages[%d]", at+i), "the result of a tool needs a name, or a call of it before.")
 		}
-		p.open("message", "role", "tool", "tool", name, "index", strconv.Itoa(i+1))
-		p.b.WriteString(textOf(m, "content"))
+		p.open("message", "role", "tool", "tool", name, "index", strconv.Itoa(p.index))
+		p.b.WriteString(contentOf(m, ""))
 		p.end()
 	}
 	return nil

@@ -23,17 +23,16 @@ func nativeFor(files fs.FS) (nativeRenderer, error) {
 	}
 	var config struct {
 		Architectures []string `json:"architectures"`
+		ModelType     string   `json:"model_type"`
 	}
 	if err := json.Unmarshal([]byte(data), &config); err != nil {
 		return nil, fmt.Errorf("config.json: %w", err)
 	}
-	for _, name := range config.Architectures {
-		switch {
-		case strings.HasPrefix(name, "DeepseekV32For"):
-			return deepSeek{dialect: deepSeekV32}, nil
-		case strings.HasPrefix(name, "DeepseekV4For"):
-			return deepSeek{dialect: deepSeekV4}, nil
-		case strings.HasPrefix(name, "KimiK3For"):
+	for _, name := range append(config.Architectures, "") {
+		if r, err := deepSeekFor(files, name, config.ModelType); r != nil || err != nil {
+			return r, err
+		}
+		if strings.HasPrefix(name, "KimiK3For") || config.ModelType == "kimi_k3" {
 			return kimiK3{}, nil
 		}
 	}
@@ -43,6 +42,9 @@ func nativeFor(files fs.FS) (nativeRenderer, error) {
 // plainTemplate describes how native renderers take their messages: contents as one string, the role developer as it is.
 var plainTemplate = &chatTemplate{takesDeveloper: true}
 
+// partsTemplate is for those that join the parts of a content themselves.
+var partsTemplate = &chatTemplate{takesDeveloper: true, takesParts: true}
+
 // nativeChat is a chat request as native renderers read it.
 type nativeChat struct {
 	*conversation
@@ -50,8 +52,8 @@ type nativeChat struct {
 	tools    []Value // the functions alone
 }
 
-func newNativeChat(req *openai.ChatRequest) (*nativeChat, error) {
-	c, err := newConversation(req, plainTemplate)
+func newNativeChat(req *openai.ChatRequest, contents *chatTemplate) (*nativeChat, error) {
+	c, err := newConversation(req, contents)
 	if err != nil {
 		return nil, err
 	}
@@ -69,16 +71,29 @@ func newNativeChat(req *openai.ChatRequest) (*nativeChat, error) {
 	return n, nil
 }
 
-// thinks tells whether the request, or else the model's default, lets the model think.
-func thinks(req *openai.ChatRequest, byDefault bool) bool {
-	kwargs := kwargsOf(req)
+// effortValue is the effort that the request asks for, "" for none: a name, or whatever chat_template_kwargs has.
+func (n *nativeChat) effortValue() Value {
+	if v, ok := n.kwargs.Get("reasoning_effort"); ok && !isNone(v) {
+		return v
+	}
+	return Str(n.effort())
+}
+
+// thinks tells whether the model is to think. The first of these that says something decides: chat_template_kwargs, the
+// effort as the model reads it, the request's other fields, the model's default.
+func thinks(req *openai.ChatRequest, byDefault bool, effortSays func(effort string) (on, said bool)) bool {
+	n := nativeChat{conversation: &conversation{req: req, kwargs: kwargsOf(req)}}
 	said, on := false, false
 	for _, name := range []string{"thinking", "enable_thinking"} {
-		if v, ok := kwargs.Get(name); ok {
+		if v, ok := n.kwargs.Get(name); ok && !isNone(v) {
 			said, on = true, on || truth(v)
 		}
 	}
 	if said {
+		return on
+	}
+	effort, _ := text(n.effortValue())
+	if on, said := effortSays(effort); said {
 		return on
 	}
 	if on, said := wantsThinking(req); said {
@@ -93,6 +108,15 @@ func textOf(m *Dict, key string) string {
 	return s
 }
 
+// contentOf is a message's text, the texts of several parts with a separator between.
+func contentOf(m *Dict, separator string) string {
+	content, _ := m.Get("content")
+	if list, ok := content.(*List); ok {
+		return joinParts(list.items, separator)
+	}
+	return textOf(m, "content")
+}
+
 func roleOf(m *Dict) string { return textOf(m, "role") }
 
 // reasoningOf is the thought that an assistant's message carries.
@@ -103,35 +127,31 @@ func reasoningOf(m *Dict) string {
 	return textOf(m, "reasoning")
 }
 
-// call is one call of an assistant's message.
+// nativeCall is one call of an assistant's message.
 type nativeCall struct {
 	id, name  string
-	arguments *Dict
+	arguments Value // nearly always a *Dict
 }
 
-func callsOf(m *Dict) []nativeCall {
+// callsOf reads the calls of a message, which is found at the given place of the request.
+func callsOf(m *Dict, at string) ([]nativeCall, error) {
 	v, _ := m.Get("tool_calls")
 	list, ok := v.(*List)
 	if !ok {
-		return nil
+		return nil, nil
 	}
-	var calls []nativeCall
-	for _, item := range list.items {
+	calls := make([]nativeCall, len(list.items))
+	for i, item := range list.items {
 		d := item.(*Dict) // toolCalls made it
-		call := nativeCall{id: textOf(d, "id"), arguments: NewDict(0)}
-		if fn, ok := d.Get("function"); ok {
-			if f, ok := fn.(*Dict); ok {
-				call.name = textOf(f, "name")
-				if a, ok := f.Get("arguments"); ok {
-					if args, ok := a.(*Dict); ok {
-						call.arguments = args
-					}
-				}
-			}
+		fn, _ := d.Get("function")
+		f, ok := fn.(*Dict)
+		if !ok {
+			return nil, invalid(fmt.Sprintf("%s.tool_calls[%d].function", at, i), "it must be an object.")
 		}
-		calls = append(calls, call)
+		arguments, _ := f.Get("arguments") // toolCalls made it
+		calls[i] = nativeCall{id: textOf(d, "id"), name: textOf(f, "name"), arguments: arguments}
 	}
-	return calls
+	return calls, nil
 }
 
 // dumpJSON is json.dumps(v, ensure_ascii=False) of data that came from JSON, which cannot fail.

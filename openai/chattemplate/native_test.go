@@ -35,9 +35,9 @@ func TestNativePromptsHaveTheirModelsForm(t *testing.T) {
 		{v32, used + `,"thinking":{"type":"enabled"}`, "<｜begin▁of▁sentence｜><｜User｜>q<｜Assistant｜><think>r</think>\n\n<｜DSML｜function_calls>\n<｜DSML｜invoke name=\"w\">\n" +
 			"<｜DSML｜parameter name=\"c\" string=\"true\">P</｜DSML｜parameter>\n<｜DSML｜parameter name=\"n\" string=\"false\">1.0</｜DSML｜parameter>\n</｜DSML｜invoke>\n" +
 			"<｜DSML｜invoke name=\"w\">\n\n</｜DSML｜invoke>\n</｜DSML｜function_calls><｜end▁of▁sentence｜>\n\n<function_results>\n<result>B</result>\n<result>A</result>\n</function_results>\n\n<think>"},
-		{v4, turns, "<｜begin▁of▁sentence｜>S<｜User｜>a<｜Assistant｜></think>b<｜end▁of▁sentence｜><｜User｜>c<｜Assistant｜><think>"},
+		{v4, turns + `,"reasoning_effort":"low"`, "<｜begin▁of▁sentence｜>S<｜User｜>a<｜Assistant｜></think>b<｜end▁of▁sentence｜><｜User｜>c<｜Assistant｜><think>"},
 		{v4, turns + `,"reasoning_effort":"none"`, "<｜begin▁of▁sentence｜>S<｜User｜>a<｜Assistant｜></think>b<｜end▁of▁sentence｜><｜User｜>c<｜Assistant｜></think>"},
-		{v4, used, "<｜begin▁of▁sentence｜><｜User｜>q<｜Assistant｜></think>\n\n<｜DSML｜tool_calls>\n<｜DSML｜invoke name=\"w\">\n" +
+		{v4, used + `,"reasoning_effort":"medium"`, "<｜begin▁of▁sentence｜><｜User｜>q<｜Assistant｜></think>\n\n<｜DSML｜tool_calls>\n<｜DSML｜invoke name=\"w\">\n" +
 			"<｜DSML｜parameter name=\"c\" string=\"true\">P</｜DSML｜parameter>\n<｜DSML｜parameter name=\"n\" string=\"false\">1.0</｜DSML｜parameter>\n</｜DSML｜invoke>\n" +
 			"<｜DSML｜invoke name=\"w\">\n\n</｜DSML｜invoke>\n</｜DSML｜tool_calls><｜end▁of▁sentence｜><｜User｜><tool_result>A</tool_result>\n\n<tool_result>B</tool_result><｜Assistant｜><think>"},
 		{k3, hello + `,"thinking":{"type":"disabled"}`, "<|open|>message role=\"user\"<|sep|>Hi<|close|>message<|sep|><|end_of_msg|><|open|>message role=\"assistant\"<|sep|><|open|>response<|sep|>"},
@@ -51,7 +51,7 @@ func TestNativePromptsHaveTheirModelsForm(t *testing.T) {
 
 func TestToolsAreDeclaredInTheSystemMessage(t *testing.T) {
 	for architecture, want := range map[string]string{
-		"DeepseekV32ForCausalLM": "sentence｜>S\n\n## Tools\nYou have", "DeepseekV4ForCausalLM": "sentence｜>S\n\n## Tools\n\nYou have",
+		"DeepseekV32ForCausalLM": "sentence｜>S\n\n## Tools\n\nYou have", "DeepseekV4ForCausalLM": "unchecked.\n\nS\n\n## Tools\n\nYou have",
 		"KimiK3ForCausalLM": `[{"function":{"name":"w","parameters":{"a":{},"z":1.0}},"type":"function"}]`,
 	} {
 		got, err := native(t, architecture).Render(chat(t, turns+","+tool), Special{}, goldenNow)
