@@ -33,7 +33,7 @@ type everything struct {
 	Demo    bool              `toml:"-" flag:"demo" help:"serve four simulated workers"`
 }
 
-func load(args []string) (everything, error) {
+func load(args []string) (everything, []settings.Notice, error) {
 	defaults := everything{Proxy: proxy.DefaultConfig(), OpenAI: proxy.DefaultModelConfig(), Routing: routing.DefaultConfig(), Workers: workers.DefaultConfig()}
 	return settings.Load(args, defaults, func(s everything) string { return s.File })
 }
@@ -80,7 +80,7 @@ func with[T any](args []string, options T, run func(T) error) error {
 }
 
 func serve(ctx context.Context, args []string) error {
-	s, err := load(args)
+	s, notices, err := load(args)
 	switch {
 	case errors.Is(err, settings.ErrHelp):
 		fmt.Println("leeway [serve | sim | tokenize | detokenize | render] [flags]; serve, where none stands, takes:")
@@ -99,12 +99,15 @@ func serve(ctx context.Context, args []string) error {
 		defer fleet.Close()
 		s.Workers.URLs, s.Routing.CacheMode = append(s.Workers.URLs, fleet.URLs()...), "enforce"
 	}
-	return gateway(ctx, s, args)
+	return gateway(ctx, s, notices, args)
 }
 
 // gateway builds the house and keeps it open until ctx ends and it has drained.
-func gateway(ctx context.Context, s everything, args []string) error {
+func gateway(ctx context.Context, s everything, notices []settings.Notice, args []string) error {
 	log := s.Proxy.Logger(os.Stderr)
+	for _, n := range notices {
+		log.Warn().Str("flag", n.Flag).Str("why", n.Why).Msg("a flag has no effect")
+	}
 	if s.Routing.LoadMaxAgeSecs == 0 {
 		s.Routing.LoadMaxAgeSecs = 3 * s.Workers.LoadInterval
 	}
@@ -134,7 +137,7 @@ func gateway(ctx context.Context, s everything, args []string) error {
 	signal.Notify(hangups, syscall.SIGHUP)
 	go func() {
 		for range hangups {
-			fresh, err := load(args)
+			fresh, _, err := load(args)
 			hall.Reload(fresh.Routing, err)
 		}
 	}()

@@ -17,8 +17,18 @@ import (
 )
 
 // Load returns defaults, changed by the file that args name and then by args. file finds the file's name in settings that
-// were read from args alone; "" means that there is none.
-func Load[T any](args []string, defaults T, file func(T) string) (T, error) {
+// were read from args alone; "" means that there is none. Flags of SMG's that have no effect here are left out, with
+// a notice each.
+func Load[T any](args []string, defaults T, file func(T) string) (T, []Notice, error) {
+	own, notices, err := fromSMG(args)
+	if err != nil {
+		return defaults, nil, err
+	}
+	s, err := load(own, defaults, file)
+	return s, notices, err
+}
+
+func load[T any](args []string, defaults T, file func(T) string) (T, error) {
 	s := defaults
 	if err := Parse(args, &s); err != nil {
 		return s, err

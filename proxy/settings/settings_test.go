@@ -43,8 +43,9 @@ type other struct {
 	Count int `toml:"count" flag:"other-count"`
 }
 
-func load(args ...string) (all, error) {
-	return Load(args, all{First: table{Name: "default", Count: 1, List: []string{"d"}}}, func(s all) string { return s.File })
+func loaded(args ...string) (all, error) {
+	s, _, err := Load(args, all{First: table{Name: "default", Count: 1, List: []string{"d"}}}, func(s all) string { return s.File })
+	return s, err
 }
 
 func file(t *testing.T, text string) string {
@@ -57,7 +58,7 @@ func file(t *testing.T, text string) string {
 
 func TestFlagsStandAboveTheFileAndTheFileAboveDefaults(t *testing.T) {
 	name := file(t, "[first]\ncount = 2\nlist = ['f', 'g']\nshare = 0.5\n[other]\ncount = 9\n")
-	s, err := load("--count=3", "--config", name)
+	s, err := loaded("--count=3", "--config", name)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -79,7 +80,7 @@ func TestFlagsAreWrittenInEveryWay(t *testing.T) {
 		{"--list a b --on --list=c --list d", table{Name: "default", Count: 1, On: true, List: []string{"a", "b", "c", "d"}}},
 		{"--share -0.5", table{Name: "default", Count: 1, Share: -.5, List: []string{"d"}}},
 	} {
-		s, err := load(strings.Fields(c.args)...)
+		s, err := loaded(strings.Fields(c.args)...)
 		if err != nil || !reflect.DeepEqual(s.First, c.want) {
 			t.Errorf("%s: got %+v, %v", c.args, s.First, err)
 		}
@@ -107,14 +108,14 @@ func TestWrongSettingsAreNamed(t *testing.T) {
 		if c.text != "" {
 			args = append(args, "--config", file(t, c.text))
 		}
-		if _, err := load(args...); err == nil || !strings.Contains(err.Error(), c.want) {
+		if _, err := loaded(args...); err == nil || !strings.Contains(err.Error(), c.want) {
 			t.Errorf("%q %q: %v; want it to say %q", c.text, c.args, err, c.want)
 		}
 	}
-	if _, err := load("--config", "/nowhere/s.toml"); err == nil || !strings.Contains(err.Error(), "/nowhere/s.toml") {
+	if _, err := loaded("--config", "/nowhere/s.toml"); err == nil || !strings.Contains(err.Error(), "/nowhere/s.toml") {
 		t.Errorf("a missing file: %v", err)
 	}
-	if _, err := load("--help"); !errors.Is(err, ErrHelp) {
+	if _, err := loaded("--help"); !errors.Is(err, ErrHelp) {
 		t.Errorf("--help: %v", err)
 	}
 }
@@ -147,6 +148,6 @@ func FuzzLoadNeverPanics(f *testing.F) {
 	f.Add("[first]\ncount = 2\n")
 	f.Add("[[first]]\nlist = [1]\n[first.count]\n")
 	f.Fuzz(func(t *testing.T, text string) {
-		load("--config", file(t, text))
+		loaded("--config", file(t, text))
 	})
 }
