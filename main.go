@@ -138,7 +138,7 @@ func gateway(ctx context.Context, s everything, notices []settings.Notice, args 
 	go func() {
 		for range hangups {
 			fresh, _, err := load(args)
-			hall.Reload(fresh.Routing, err)
+			hall.Reload(fresh.Proxy, fresh.Routing, err)
 		}
 	}()
 	err = hall.Serve(ctx, ports)

@@ -3,10 +3,14 @@ package proxy
 import "leeway/routing"
 
 // Reload takes from settings read anew what may change while requests run: the mode of the cache preference, for all
-// decisions from now on. Settings that could not be read, which err says, change nothing.
-func (g *Gateway) Reload(c routing.Config, err error) {
+// decisions from now on, the clients' key and the certificate. Settings that could not be read, which err says, change
+// nothing.
+func (g *Gateway) Reload(c Config, r routing.Config, err error) {
 	if err == nil {
-		err = g.applyMode(c.CacheMode)
+		err = g.credentials.reload(c)
+	}
+	if err == nil {
+		err = g.applyMode(r.CacheMode)
 	}
 	if err != nil {
 		reloadFailures.Inc()

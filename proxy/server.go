@@ -2,6 +2,7 @@ package proxy
 
 import (
 	"context"
+	"crypto/tls"
 	"errors"
 	"fmt"
 	"log"
@@ -32,6 +33,8 @@ type Gateway struct {
 	journal   *decisionLog
 	draining  atomic.Bool
 	lastLoads loadCache
+
+	credentials credentials
 }
 
 // New returns a gateway that listens nowhere yet. It reads the tokenizer and the chat template that the configuration
@@ -48,10 +51,14 @@ func New(c Config, m ModelConfig, router *routing.Router, pool *workers.Pool, lo
 	if err != nil {
 		return nil, err
 	}
-	return &Gateway{
+	g := &Gateway{
 		config: c, models: models, router: router, pool: pool, log: logger, journal: journal,
 		admission: &admission{limit: c.concurrency(), rate: c.RateLimit, queue: c.QueueSize, timeout: secs(c.QueueTimeout)},
-	}, nil
+	}
+	if err := g.credentials.load(c); err != nil {
+		return nil, err
+	}
+	return g, nil
 }
 
 // Serve answers on all listeners until ctx ends, and then drains: readiness says so at once, new requests are still
@@ -112,7 +119,8 @@ func (g *Gateway) listenOn(s *http.Server, l net.Listener) error {
 	if g.config.TLSCertPath == "" {
 		return s.Serve(l)
 	}
-	return s.ServeTLS(l, g.config.TLSCertPath, g.config.TLSKeyPath)
+	s.TLSConfig = &tls.Config{GetCertificate: g.credentials.certificate}
+	return s.ServeTLS(l, "", "")
 }
 
 // drain gives balancers time to look elsewhere and requests time to end, and then ends them.

@@ -79,7 +79,7 @@ func Replay(r Receipt, s Settings) (Receipt, error) {
 	d := &decision{router: router, mode: s.Mode, scorer: router.scorer, tokens: r.PromptTokens, pool: &pool{names: r.Workers}}
 	d.candidates = slices.Clone(r.Candidates)
 	d.recorded.base, d.recorded.against = r.Base, r.Against
-	d.pinned = r.Pinned
+	d.pinned, d.movedFrom = r.Pinned, r.MovedFrom
 	d.asked = s.Mode != Off && r.Result != Ineligible && r.Result != NotAsked
 	d.preference.result = r.Result
 	if s.Mode == Off {
@@ -106,7 +106,7 @@ func (d *decision) describe(r *Receipt, base int) {
 	r.Policy, r.Mode, r.Cost = d.router.cfg.Policy, d.mode, d.router.cfg.CacheCost
 	r.Workers, r.Candidates = d.names, d.candidates
 	r.Base, r.Preferred = d.names[base], d.names[p.preferred]
-	r.Against, r.Pinned = d.names[p.against], d.pinned
+	r.Against, r.Pinned, r.MovedFrom = d.names[p.against], d.pinned, d.movedFrom
 	r.Result, r.Reasons, r.Saving, r.Slack = p.result, p.reasons, p.saving, p.slack
 	if r.Chosen = r.Base; d.mode == Enforce {
 		r.Chosen = r.Preferred

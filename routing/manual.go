@@ -42,6 +42,7 @@ func (p *manual) choose(d *decision) int {
 				return i
 			}
 		}
+		d.movedFrom = a.worker
 	}
 	switch p.assign {
 	case "min_load":

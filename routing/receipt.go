@@ -20,10 +20,12 @@ type Receipt struct {
 	Base         string    `json:"base"` // the base policy's choice
 	// Against is the choice that the preference was weighed against: Base, or in shadow what the base choice would be
 	// had the preference been enforced all along.
-	Against   string  `json:"against"`
-	Preferred string  `json:"preferred"` // the choice with the preference; Base where none was computed
-	Chosen    string  `json:"chosen"`
-	Pinned    bool    `json:"pinned,omitempty"` // Base is where the request's routing key belongs
+	Against   string `json:"against"`
+	Preferred string `json:"preferred"` // the choice with the preference; Base where none was computed
+	Chosen    string `json:"chosen"`
+	Pinned    bool   `json:"pinned,omitempty"` // Base is where the request's routing key belongs
+	// MovedFrom is where the request's routing key belonged until now: a worker that cannot take it.
+	MovedFrom string  `json:"moved_from,omitempty"`
 	Cost      string  `json:"cost"`
 	Result    Result  `json:"result"`
 	Reasons   Reasons `json:"reasons"`

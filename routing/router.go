@@ -109,6 +109,7 @@ type decision struct {
 	claimed    bool // the query has the candidates' claims
 	asked      bool // and the preference is to be computed from them
 	pinned     bool // the base choice is where the request's key belongs
+	movedFrom  string
 	preference preference
 	recorded   struct{ base, against string } // of a replay: who won a tie
 }

@@ -51,3 +51,20 @@ func TestRequestsWithoutAKeyGoAsThePolicySays(t *testing.T) {
 		}
 	}
 }
+
+// case E12
+func TestAKeyWhoseWorkerIsGoneMovesOnceAndSaysSo(t *testing.T) {
+	r := newRouter(t, 3, func(c *Config) { c.Policy, c.StickySessions = "round_robin", true })
+	first := pick(t, r, start, Request{Key: "k"}).Receipt()
+	fleet := fleetOf(3)
+	fleet[0].Healthy = false
+	r.Publish(fleet)
+	moved := pick(t, r, start, Request{Key: "k"}).Receipt()
+	if first.Chosen != "w0" || moved.Chosen == "w0" || moved.MovedFrom != "w0" || moved.Pinned {
+		t.Errorf("first %s, then %+v", first.Chosen, moved)
+	}
+	r.Publish(fleetOf(3))
+	if stays := pick(t, r, start, Request{Key: "k"}).Receipt(); stays.Chosen != moved.Chosen || !stays.Pinned || stays.MovedFrom != "" {
+		t.Errorf("the key was to stay on %s: %+v", moved.Chosen, stays)
+	}
+}
