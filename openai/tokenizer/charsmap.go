@@ -8,9 +8,10 @@ import (
 
 // charsmap is SentencePiece's precompiled normalizer: a double-array trie of texts, each pointing at its replacement.
 type charsmap struct {
-	units  []uint32
-	texts  string
-	extend *runeSet // characters that continue a grapheme
+	units []uint32
+	texts string
+
+	extend, prepend, control *runeSet // what continues a grapheme, what the next character continues, what stands alone
 }
 
 func newCharsmap(raw []byte) (*charsmap, error) {
@@ -21,7 +22,10 @@ func newCharsmap(raw []byte) (*charsmap, error) {
 	if size%4 != 0 || 4+size > uint64(len(raw)) {
 		return nil, fmt.Errorf("precompiled_charsmap: a trie of %d bytes in %d", size, len(raw))
 	}
-	m := &charsmap{units: make([]uint32, size/4), texts: string(raw[4+size:]), extend: mustClass("extend")}
+	m := &charsmap{
+		units: make([]uint32, size/4), texts: string(raw[4+size:]),
+		extend: mustClass("extend"), prepend: mustClass("prepend"), control: mustClass("control"),
+	}
 	for i := range m.units {
 		m.units[i] = binary.LittleEndian.Uint32(raw[4+4*i:])
 	}
@@ -111,7 +115,14 @@ func (m *charsmap) grapheme(s string, i int) int {
 	if r == '\r' && end < len(s) && s[end] == '\n' {
 		return end + 1
 	}
-	if r < ' ' || r == 0x7f {
+	for m.prepend.has(r) && end < len(s) {
+		next, size := runeAt(s, end)
+		if next == 0 || m.control.has(next) {
+			return end
+		}
+		r, end = next, end+size
+	}
+	if r == 0 || m.control.has(r) {
 		return end
 	}
 	end, _ = m.extend.run(s, end, -1)

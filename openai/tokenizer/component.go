@@ -51,6 +51,8 @@ type component struct {
 	Prefix  string `json:"prefix"`
 	Suffix  string `json:"suffix"`
 	Cleanup bool   `json:"cleanup"`
+	Pad     string `json:"pad_token"`
+	Between string `json:"word_delimiter_token"`
 }
 
 // patternSpec is a literal or a regular expression.

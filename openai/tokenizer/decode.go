@@ -9,6 +9,7 @@ const (
 	plainText  byteMode = iota // every token is text
 	byteTokens                 // tokens such as <0x0A> are bytes, valid only as whole runs
 	byteLevel                  // every token is bytes; together they should be UTF-8
+	chained                    // only all tokens together have a text
 )
 
 // Flags of an id in the decoding tables.
@@ -37,6 +38,7 @@ type decoding struct {
 	mode  byteMode
 	steps []tokenStep // also for texts that arise from byte tokens
 	ends  endStrip
+	chain []chainStep
 }
 
 // texts holds a text for every id in one blob.

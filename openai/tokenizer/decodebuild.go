@@ -2,6 +2,7 @@ package tokenizer
 
 import (
 	"bytes"
+	"errors"
 	"fmt"
 	"strconv"
 )
@@ -17,6 +18,7 @@ type decodePlan struct {
 	fused  bool
 	ends   endStrip
 	uneven bool // the first token is treated differently
+	chain  []chainStep
 }
 
 // newDecodePlan reads the decoder of a tokenizer.json; nil joins the tokens with spaces.
@@ -33,21 +35,28 @@ func newDecodePlan(c *component) (*decodePlan, error) {
 		return p, nil
 	}
 	for _, part := range c.flat() {
-		if err := p.add(part); err != nil {
+		err := p.add(part)
+		if errors.Is(err, errWhole) {
+			return newChain(c)
+		}
+		if err != nil {
 			return nil, fmt.Errorf("decoder %s: %w", part.Type, err)
 		}
 	}
 	return p, nil
 }
 
+// add puts a decoder where it acts; errWhole says that it cannot act on one token after the other.
 func (p *decodePlan) add(c component) error {
 	switch c.Type {
+	case "CTC", "BPEDecoder":
+		return errWhole
 	case "Fuse":
 		p.fused = true
 		return nil
 	case "ByteLevel", "ByteFallback":
 		if p.mode != plainText || p.fused {
-			return fmt.Errorf("not supported after Fuse or another decoder of bytes")
+			return errWhole
 		}
 		p.mode = byteTokens
 		if c.Type == "ByteLevel" {
@@ -64,8 +73,8 @@ func (p *decodePlan) add(c component) error {
 	switch {
 	case err != nil:
 		return err
-	case p.fused:
-		return fmt.Errorf("not supported after Fuse")
+	case p.fused && (p.mode == byteLevel || p.ends != (endStrip{}) || !c.replacesOneCharacter()):
+		return errWhole
 	case p.mode == byteTokens:
 		p.after = append(p.after, step)
 	default:
@@ -129,17 +138,22 @@ func wordPieceStep(prefix string, cleanup bool) tokenStep {
 				text = append([]byte{' '}, text...)
 			}
 		}
-		if !cleanup {
-			return text
-		}
-		for _, pair := range [...][2]string{
-			{" .", "."}, {" ?", "?"}, {" !", "!"}, {" ,", ","}, {" ' ", "'"}, {" n't", "n't"}, {" 'm", "'m"},
-			{" do not", " don't"}, {" 's", "'s"}, {" 've", "'ve"}, {" 're", "'re"},
-		} {
-			text = bytes.ReplaceAll(text, []byte(pair[0]), []byte(pair[1]))
+		if cleanup {
+			return cleanUp(text)
 		}
 		return text
 	}
+}
+
+// cleanUp takes spaces out of English where they do not belong.
+func cleanUp(text []byte) []byte {
+	for _, pair := range [...][2]string{
+		{" .", "."}, {" ?", "?"}, {" !", "!"}, {" ,", ","}, {" ' ", "'"}, {" n't", "n't"}, {" 'm", "'m"},
+		{" do not", " don't"}, {" 's", "'s"}, {" 've", "'ve"}, {" 're", "'re"},
+	} {
+		text = bytes.ReplaceAll(text, []byte(pair[0]), []byte(pair[1]))
+	}
+	return text
 }
 
 // build works the plan out for every token.
@@ -148,7 +162,7 @@ func (p *decodePlan) build(v *vocab, added map[uint32]addedToken, special map[st
 	for id := range added {
 		size = max(size, int(id)+1)
 	}
-	d := decoding{flags: make(idFlags, size), mode: p.mode, steps: p.after, ends: p.ends}
+	d := decoding{flags: make(idFlags, size), mode: p.mode, steps: p.after, ends: p.ends, chain: p.chain}
 	alphabet := newByteAlphabet()
 	d.rest.ends = make([]uint32, 0, size)
 	d.rest.blob = make([]byte, 0, len(v.blob))

@@ -11,9 +11,10 @@ type Decoder struct {
 	t       *Tokenizer
 	skip    bool
 	started bool
-	held    []byte // bytes that are not yet, or may never be, a character
-	left    int    // how many characters may still be stripped from the start
-	tail    int    // how many characters were held back because they may be stripped from the end
+	held    []byte   // bytes that are not yet, or may never be, a character
+	left    int      // how many characters may still be stripped from the start
+	tail    int      // how many characters were held back because they may be stripped from the end
+	tokens  []string // of a chain of decoders that needs them all
 }
 
 // NewDecoder begins a stream; skipSpecial leaves special tokens out.
@@ -51,6 +52,11 @@ func (d *Decoder) token(dst []byte, id uint32) []byte {
 	c := &d.t.decoding
 	flags := c.flags.get(id)
 	if flags&flagKnown == 0 || d.skip && flags&flagSpecial != 0 {
+		return dst
+	}
+	if c.mode == chained {
+		text, _ := d.t.Token(id)
+		d.tokens = append(d.tokens, text)
 		return dst
 	}
 	table := &c.rest
@@ -137,10 +143,17 @@ func appendTimes(dst []byte, text string, times int) []byte {
 	return dst
 }
 
-// finish appends the byte tokens that are still held. What was held back for stripping stays out.
+// finish appends the byte tokens, or all tokens, that are still held. What was held back for stripping stays out.
 func (d *Decoder) finish(dst []byte) []byte {
 	if len(d.held) > 0 {
 		dst = d.run(dst)
+	}
+	tokens := d.tokens
+	for _, step := range d.t.decoding.chain {
+		tokens = step(tokens)
+	}
+	for _, token := range tokens {
+		dst = append(dst, token...)
 	}
 	return dst
 }

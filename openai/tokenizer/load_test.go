@@ -43,8 +43,8 @@ func TestWhatIsNotSupportedStopsTheLoadByName(t *testing.T) {
 		{"pre_tokenizer", `{"type":"Split","pattern":{"Regex":"(?i:ss)+x"},"behavior":"Isolated","invert":false}`, "case folding"},
 		{"post_processor", `{"type":"Novel"}`, "post_processor Novel: not supported"},
 		{"post_processor", `{"type":"TemplateProcessing","single":[{"SpecialToken":{"id":"<s>","type_id":0}}],"pair":[],"special_tokens":{}}`, "has no ids"},
-		{"decoder", `{"type":"CTC"}`, "decoder CTC"},
-		{"decoder", `{"type":"Sequence","decoders":[{"type":"Fuse"},{"type":"ByteLevel"}]}`, "decoder ByteLevel: not supported after Fuse"},
+		{"decoder", `{"type":"Crypt"}`, "decoder Crypt: not supported"},
+		{"decoder", `{"type":"Sequence","decoders":[{"type":"CTC"},{"type":"Crypt"}]}`, "decoder Crypt: not supported"},
 		{"model", `{"type":"BPE","vocab":{"a":0},"merges":["a b"]}`, `"b" is not in the vocabulary`},
 		{"model", `{"type":"BPE","vocab":{"a":0},"merges":[],"dropout":0.1}`, "dropout 0.1 is not supported"},
 		{"model", `{"type":"BPE","vocab":{"a":0},"merges":[],"sparkle":true}`, "model.sparkle is not supported"},
@@ -60,6 +60,26 @@ func TestWhatIsNotSupportedStopsTheLoadByName(t *testing.T) {
 		_, err := Load(file(map[string]string{test.part: test.text}))
 		if err == nil || !strings.Contains(err.Error(), test.error) || !strings.HasPrefix(err.Error(), "tokenizer.json: ") {
 			t.Errorf("%s %s: error %v, want %q", test.part, test.text, err, test.error)
+		}
+	}
+}
+
+func TestAModelWithoutATypeIsToldByItsMembers(t *testing.T) {
+	for model, want := range map[string][]uint32{
+		`{"vocab":{"a":0,"b":1,"ab":2},"merges":["a b"]}`: {2},
+		`{"unk_id":0,"vocab":[["<unk>",0],["ab",-1]]}`:    {1},
+		`{"vocab":{"[UNK]":0,"a":1,"##b":2},"unk_token":"[UNK]","continuing_subword_prefix":"##","max_input_chars_per_word":9}`: {1, 2},
+		`{"vocab":{"[UNK]":0,"ab":4},"unk_token":"[UNK]"}`:                                                                      {4},
+	} {
+		for _, pre := range []string{"null", `{"type":"ByteLevel","add_prefix_space":false}`} {
+			tok, err := Load(file(map[string]string{"model": model, "pre_tokenizer": pre}))
+			if err != nil {
+				t.Errorf("%s: %v", model, err)
+				continue
+			}
+			if got := tok.Encode("ab", false); !slices.Equal(got, want) {
+				t.Errorf("%s with %s: %v, want %v", model, pre, got, want)
+			}
 		}
 	}
 }

@@ -6,11 +6,11 @@ import "fmt"
 // before it, after the pre-tokenizer's.
 func (m *modelSpec) newModel(bytes bool) (model, []stage, error) {
 	var extra []stage
-	if bytes && m.kind != "BPE" {
-		extra = append(extra, byteChars{})
+	if bytes && (m.kind != "BPE" || m.affixed()) {
+		extra, bytes = append(extra, byteChars{}), false
 	}
 	switch m.kind {
-	case "BPE", "":
+	case "BPE":
 		b, err := m.newBPE(bytes)
 		if err != nil {
 			return nil, nil, err
@@ -32,10 +32,13 @@ func (m *modelSpec) newModel(bytes bool) (model, []stage, error) {
 	return nil, nil, fmt.Errorf("model.type: %q is not supported", m.kind)
 }
 
+// affixed tells whether tokens say where in a word they stand.
+func (m *modelSpec) affixed() bool { return m.prefix != "" || m.suffix != "" }
+
 func (m *modelSpec) newBPE(bytes bool) (*bpe, error) {
 	b := &bpe{
 		vocab: m.vocab, merges: m.merges, unk: noID, bytes: bytes, byteFallback: m.byteFallback, fuseUnk: m.fuseUnk,
-		whole: m.ignoreMerges, affixed: m.prefix != "" || m.suffix != "", prefix: m.prefix, suffix: m.suffix,
+		whole: m.ignoreMerges, affixed: m.affixed(), prefix: m.prefix, suffix: m.suffix,
 	}
 	if m.scores != nil {
 		return nil, fmt.Errorf("model.vocab: BPE wants an object of tokens and ids")
@@ -47,9 +50,6 @@ func (m *modelSpec) newBPE(bytes bool) (*bpe, error) {
 		if b.unk = m.vocab.idOf(m.unkToken); b.unk == noID {
 			return nil, fmt.Errorf("model.unk_token: %q is not in the vocabulary", m.unkToken)
 		}
-	}
-	if bytes && b.affixed {
-		return nil, fmt.Errorf("model.continuing_subword_prefix and end_of_word_suffix are not supported with ByteLevel")
 	}
 	b.bindSymbols()
 	return b, nil

@@ -31,7 +31,8 @@ type modelSpec struct {
 	ignoreMerges bool
 	ranked       bool // tiktoken: a merge's rank is the id of its result
 
-	mergesAt int // where the merges begin, if they came before the vocabulary
+	mergesAt  int             // where the merges begin, if they came before the vocabulary
+	mentioned map[string]bool // the members that the file has
 }
 
 // parseSpec reads a tokenizer.json.
@@ -87,8 +88,11 @@ func (s *spec) components(raw map[string][]byte) error {
 func (m *modelSpec) read(r *jsonReader) {
 	m.unkID = -1
 	m.maxChars = 100
+	m.mentioned = map[string]bool{}
 	r.object(func(key []byte) {
-		switch name := string(key); name {
+		name := string(key)
+		m.mentioned[name] = true
+		switch name {
 		case "type":
 			m.kind = string(r.text(nil))
 		case "vocab":
@@ -114,6 +118,22 @@ func (m *modelSpec) read(r *jsonReader) {
 	if r.err == nil && m.vocab == nil {
 		r.fail("model.vocab is missing")
 	}
+	if m.kind == "" {
+		m.kind = m.oldKind()
+	}
+}
+
+// oldKind tells what a model without a type is: old files have none.
+func (m *modelSpec) oldKind() string {
+	switch {
+	case m.mentioned["merges"]:
+		return "BPE"
+	case m.scores != nil:
+		return "Unigram"
+	case m.mentioned["max_input_chars_per_word"] && m.mentioned["continuing_subword_prefix"]:
+		return "WordPiece"
+	}
+	return "WordLevel"
 }
 
 func (m *modelSpec) readOption(r *jsonReader, name string) {

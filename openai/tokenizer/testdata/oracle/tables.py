@@ -66,22 +66,37 @@ def bert(text):
     return normalizers.BertNormalizer(clean_text=True, handle_chinese_chars=False, strip_accents=False, lowercase=False).normalize_str(text)
 
 
-def extending():
-    """Code points that continue a grapheme: a charsmap that turns "a" into "b" then swallows them."""
-    import base64, struct
+def charsmap(text):
+    """A precompiled charsmap of one entry, text, which becomes "B": a double array with a node for each of its bytes."""
+    import struct
 
-    # A double array of two entries: the root, and the leaf for "a" whose value 0 points at "b" in the replacements.
-    units = [0] * 1024
-    offset = 256
-    units[0] = (offset << 10) | 0
-    at = 0 ^ offset ^ ord("a")
-    leaf = 512
-    units[at] = ((at ^ leaf) << 10) | (1 << 8) | ord("a")
-    units[leaf] = (1 << 31) | 0
-    trie = b"".join(struct.pack("<I", u) for u in units)
-    norm = normalizers.Precompiled(struct.pack("<I", len(trie)) + trie + b"b\0")
-    assert norm.normalize_str("cat") == "cbt", norm.normalize_str("cat")
-    return {c for c in POINTS if norm.normalize_str("a" + chr(c)) == "b"}
+    units, at = [0] * 1024, 0
+    for k, byte in enumerate(text.encode(), 1):
+        units[at] |= (at ^ 256 * k % 1024) << 10
+        at = 256 * k % 1024 ^ byte
+        units[at] = byte
+    units[at] |= (at ^ 1000) << 10 | 1 << 8
+    units[1000] = 1 << 31
+    trie = struct.pack("<1024I", *units)
+    return normalizers.Precompiled(struct.pack("<I", len(trie)) + trie + b"B\0")
+
+
+def extending():
+    """Code points that continue a grapheme: a charsmap that turns "a" into "B" then swallows them."""
+    norm = charsmap("a")
+    assert norm.normalize_str("cat") == "cBt", norm.normalize_str("cat")
+    return {c for c in POINTS if norm.normalize_str("a" + chr(c)) == "B"}
+
+
+def prepending():
+    """Code points that the next character continues: the "a" after them is then no grapheme of its own."""
+    norm = charsmap("a")
+    return {c for c in POINTS if c != 97 and norm.normalize_str(chr(c) + "a\u0301") != chr(c) + "B"}
+
+
+def controls():
+    """Code points that nothing continues. Only graphemes of less than six bytes matter, so the first plane will do."""
+    return {c for c in POINTS if 0 < c < 0x10000 and charsmap(chr(c)).normalize_str(chr(c) + "\u0301") != "B"}
 
 
 def varint(n):
@@ -142,6 +157,8 @@ def main(path):
         nmtcontrol=dropped(normalizers.Nmt()),
         nmtspace={c for c in POINTS if c != 32 and normalizers.Nmt().normalize_str("x" + chr(c) + "x") == "x x"},
         extend=extending(),
+        prepend=prepending(),
+        control=controls(),
     )
     hangul = range(0xAC00, 0xD7A4)
     nfd, nfkd, nfc, lower = normalizers.NFD(), normalizers.NFKD(), normalizers.NFC(), normalizers.Lowercase()

@@ -183,6 +183,13 @@ def zoo():
     yield "affixed", affixed()
     yield "added_flags", added_flags()
     yield "fixed_length", fixed_length()
+    yield "clip", clip()
+    yield "ctc", ctc()
+    yield "bpe_decoder", bpe_decoder()
+    steps = [decoders.ByteFallback(), decoders.Fuse(), decoders.Replace("▁", " "), decoders.Strip(" ", 1, 0)]
+    yield "fused_replace", with_decoder(unigram(byte_fallback=True), decoders.Sequence(steps))
+    steps = [decoders.Fuse(), decoders.Replace(Regex("▁+"), " "), decoders.Metaspace(prepend_scheme="first"), decoders.ByteFallback()]
+    yield "fused_chain", with_decoder(spm("first"), decoders.Sequence(steps))
 
 
 def byte_normalizer():
@@ -190,6 +197,42 @@ def byte_normalizer():
     t.normalizer = normalizers.Sequence([normalizers.NFC(), normalizers.ByteLevel()])
     t.pre_tokenizer = pre.Split(Regex(r"Ġ?[A-Za-z]+|Ġ+|[^A-Za-zĠ]+"), "isolated")
     return t
+
+
+def with_decoder(t, decoder):
+    t.decoder = decoder
+    return t
+
+
+def clip():
+    """Bytes as characters, the last of a word with a mark."""
+    t = Tokenizer(models.BPE(unk_token="</s>", end_of_word_suffix="</w>"))
+    t.normalizer = normalizers.Sequence([normalizers.NFC(), normalizers.Replace(Regex(r"\s+"), " "), normalizers.Lowercase()])
+    words = r"'s|'t|'re|'ve|'m|'ll|'d|[\p{L}]+|[\p{N}]|[^\s\p{L}\p{N}]+"
+    t.pre_tokenizer = pre.Sequence([pre.Split(Regex(words), "removed", invert=True), pre.ByteLevel(add_prefix_space=False)])
+    t.decoder = decoders.ByteLevel()
+    trainer = trainers.BpeTrainer(vocab_size=900, special_tokens=["<s>", "</s>"], initial_alphabet=pre.ByteLevel.alphabet(), end_of_word_suffix="</w>", show_progress=False)
+    t.train_from_iterator(own.training(), trainer)
+    t.post_processor = processors.TemplateProcessing(single="<s> $A </s>", special_tokens=[("<s>", 0), ("</s>", 1)])
+    return special(t, ["<s>", "</s>"])
+
+
+def ctc():
+    marks = ["<pad>", "<unk>", "|"]
+    t = Tokenizer(models.WordLevel({c: i for i, c in enumerate(marks + list("abcdefghijklmnopqrstuvwxyz.,!?'"))}, unk_token="<unk>"))
+    t.normalizer = normalizers.Sequence([normalizers.Lowercase(), normalizers.Replace(" ", "|")])
+    t.pre_tokenizer = pre.Split(Regex("."), "isolated")
+    t.decoder = decoders.CTC(pad_token="<pad>", word_delimiter_token="|", cleanup=True)
+    return special(t, ["<pad>", "<unk>"])
+
+
+def bpe_decoder():
+    t = Tokenizer(models.BPE(unk_token="<unk>", end_of_word_suffix="</w>"))
+    t.pre_tokenizer = pre.BertPreTokenizer()
+    t.decoder = decoders.BPEDecoder(suffix="</w>")
+    trainer = trainers.BpeTrainer(vocab_size=900, special_tokens=["<unk>"], end_of_word_suffix="</w>", show_progress=False)
+    t.train_from_iterator(own.training(), trainer)
+    return special(t, ["<unk>", "</s>"])
 
 
 def fixed_length():
