@@ -6,20 +6,11 @@ import (
 	"leeway/workers/wire"
 )
 
-// answer is where the dialect keeps what. Whole answers to n > 1 all say index 0.
-var answer = wire.Layout{
-	Chunk:            2,
-	Complete:         3,
-	NumbersByArrival: true,
-	ChunkFields: wire.Fields{
-		1: wire.Tokens, 2: wire.PromptTokens, 4: wire.CachedTokens, 5: wire.OutputLogprobs, 7: wire.InputLogprobs,
-		8: wire.Index, 9: wire.ReasoningTokens,
-	},
-	CompleteFields: wire.Fields{
-		1: wire.Tokens, 2: wire.FinishReason, 3: wire.PromptTokens, 5: wire.CachedTokens, 6: wire.OutputLogprobs,
-		8: wire.MatchedToken, 9: wire.MatchedStop, 10: wire.InputLogprobs, 11: wire.Index, 12: wire.ReasoningTokens,
-		13: wire.SpecAccepted, 14: wire.SpecDraft,
-	},
+// layout is where the dialect keeps what. Whole answers to n > 1 all say index 0.
+func layout() wire.Layout {
+	l := wire.LayoutOf(&pb.GenerateResponse{})
+	l.NumbersByArrival = true
+	return l
 }
 
 // generateRequest maps a request to the dialect's.

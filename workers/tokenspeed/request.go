@@ -6,19 +6,6 @@ import (
 	"leeway/workers/wire"
 )
 
-// answer is where the dialect keeps what.
-var answer = wire.Layout{
-	Chunk:    2,
-	Complete: 3,
-	ChunkFields: wire.Fields{
-		1: wire.Tokens, 2: wire.PromptTokens, 4: wire.CachedTokens, 5: wire.OutputLogprobs, 6: wire.Index,
-	},
-	CompleteFields: wire.Fields{
-		1: wire.Tokens, 2: wire.FinishReason, 3: wire.PromptTokens, 5: wire.CachedTokens, 6: wire.OutputLogprobs,
-		7: wire.MatchedToken, 8: wire.MatchedStop, 9: wire.Index, 10: wire.SpecAccepted, 11: wire.SpecDraft,
-	},
-}
-
 // generateRequest maps a request to the dialect's.
 func generateRequest(req *engine.Request) *pb.GenerateRequest {
 	m := &pb.GenerateRequest{

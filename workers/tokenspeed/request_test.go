@@ -6,11 +6,9 @@ import (
 	"testing"
 
 	"google.golang.org/protobuf/proto"
-	"google.golang.org/protobuf/reflect/protoreflect"
 
 	"leeway/workers/engine"
 	pb "leeway/workers/enginepb/tokenspeedpb"
-	"leeway/workers/wire"
 )
 
 func some[T any](v T) *T { return &v }
@@ -83,45 +81,3 @@ func TestEveryConstraintHasItsPlace(t *testing.T) {
 		}
 	}
 }
-
-func TestTheLayoutIsThatOfTheMessages(t *testing.T) {
-	for _, m := range []struct {
-		message proto.Message
-		fields  wire.Fields
-		names   map[wire.Field]string
-	}{
-		{&pb.GenerateStreamChunk{}, answer.ChunkFields, chunkNames},
-		{&pb.GenerateComplete{}, answer.CompleteFields, completeNames},
-	} {
-		known := m.message.ProtoReflect().Descriptor().Fields()
-		found := 0
-		for number, field := range m.fields {
-			if name, ok := m.names[field]; ok {
-				found++
-				if got := known.ByName(protoreflect.Name(name)); got == nil || int(got.Number()) != number {
-					t.Errorf("%T: %s is not field %d", m.message, name, number)
-				}
-			}
-		}
-		if found != len(m.names) {
-			t.Errorf("%T: %d of %d fields are laid out", m.message, found, len(m.names))
-		}
-	}
-	parts := (&pb.GenerateResponse{}).ProtoReflect().Descriptor().Fields()
-	if uint64(parts.ByName("chunk").Number()) != answer.Chunk || uint64(parts.ByName("complete").Number()) != answer.Complete {
-		t.Error("chunk and complete are elsewhere")
-	}
-}
-
-var (
-	chunkNames = map[wire.Field]string{
-		wire.Tokens: "token_ids", wire.PromptTokens: "prompt_tokens", wire.CachedTokens: "cached_tokens",
-		wire.OutputLogprobs: "output_logprobs", wire.Index: "index",
-	}
-	completeNames = map[wire.Field]string{
-		wire.Tokens: "output_ids", wire.FinishReason: "finish_reason", wire.PromptTokens: "prompt_tokens",
-		wire.CachedTokens: "cached_tokens", wire.OutputLogprobs: "output_logprobs", wire.Index: "index",
-		wire.MatchedToken: "matched_token_id", wire.MatchedStop: "matched_stop_str",
-		wire.SpecAccepted: "spec_accepted_tokens", wire.SpecDraft: "spec_draft_tokens",
-	}
-)

@@ -11,19 +11,6 @@ import (
 // maxLogprobs is how many alternatives the engine allows unless it was started otherwise.
 const maxLogprobs = 20
 
-// answer is where the dialect keeps what.
-var answer = wire.Layout{
-	Chunk:    1,
-	Complete: 2,
-	ChunkFields: wire.Fields{
-		1: wire.Tokens, 2: wire.PromptTokens, 4: wire.CachedTokens, 5: wire.OutputLogprobs, 6: wire.InputLogprobs, 7: wire.Index,
-	},
-	CompleteFields: wire.Fields{
-		1: wire.Tokens, 2: wire.FinishReason, 3: wire.PromptTokens, 5: wire.CachedTokens, 6: wire.OutputLogprobs,
-		7: wire.InputLogprobs, 8: wire.Index, 10: wire.MatchedToken, 11: wire.MatchedStop, 13: wire.SpecAccepted, 14: wire.SpecDraft,
-	},
-}
-
 // generateRequest maps a request to the dialect's. The engine gives the log probability of a chosen token only along
 // with at least one alternative.
 func generateRequest(req *engine.Request) *pb.GenerateRequest {

@@ -26,9 +26,9 @@ const (
 	maxEntries    = 50
 )
 
-// Bundle reads the zip archive of a worker's tokenizer, and returns it only when it is complete, has the digest that
+// bundle reads the zip archive of a worker's tokenizer, and returns it only when it is complete, has the digest that
 // the worker gave, unpacks within the limits and names no path outside itself. open is the dialect's GetTokenizer.
-func Bundle(ctx context.Context, open func(context.Context) (grpc.ServerStreamingClient[commonpb.GetTokenizerChunk], error)) ([]byte, error) {
+func bundle(ctx context.Context, open func(context.Context) (grpc.ServerStreamingClient[commonpb.GetTokenizerChunk], error)) ([]byte, error) {
 	ctx, cancel := context.WithTimeout(ctx, BundleTimeout)
 	defer cancel()
 	stream, err := open(ctx)

@@ -58,7 +58,7 @@ func serve(t *testing.T, impl pb.SglangSchedulerServer) pb.SglangSchedulerClient
 
 func fetch(t *testing.T, impl *server) ([]byte, error) {
 	client := serve(t, impl)
-	return Bundle(t.Context(), func(ctx context.Context) (grpc.ServerStreamingClient[commonpb.GetTokenizerChunk], error) {
+	return bundle(t.Context(), func(ctx context.Context) (grpc.ServerStreamingClient[commonpb.GetTokenizerChunk], error) {
 		return client.GetTokenizer(ctx, &commonpb.GetTokenizerRequest{})
 	})
 }

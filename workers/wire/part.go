@@ -11,7 +11,7 @@ import (
 // part is one GenerateResponse. Its slices are kept from message to message.
 type part struct {
 	layout   *Layout
-	kind     uint64 // layout.Chunk, layout.Complete or 0: neither
+	kind     uint64 // layout.chunk, layout.complete or 0: neither
 	tokens   []uint32
 	numbers  [SpecDraft + 1]uint64
 	finish   string
@@ -40,7 +40,7 @@ func (p *part) decode(b []byte) error {
 			return err
 		}
 		b = rest
-		isPart := number == p.layout.Chunk || number == p.layout.Complete
+		isPart := number == p.layout.chunk || number == p.layout.complete
 		if !isPart || kind != protowire.BytesType {
 			continue
 		}
@@ -56,9 +56,9 @@ func (p *part) decode(b []byte) error {
 
 // decodePart reads a chunk or a complete message. Given twice, as protobuf allows, the second adds to the first.
 func (p *part) decodePart(b []byte) error {
-	fields := &p.layout.ChunkFields
-	if p.kind == p.layout.Complete {
-		fields = &p.layout.CompleteFields
+	fields := p.layout.chunkFields
+	if p.kind == p.layout.complete {
+		fields = p.layout.completeFields
 	}
 	for len(b) > 0 {
 		number, kind, value, rest, err := next(b)

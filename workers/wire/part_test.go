@@ -11,15 +11,8 @@ import (
 	pb "leeway/workers/enginepb/sglangpb"
 )
 
-// layout is that of one dialect; the field numbers of each are held against its messages in its own package.
-var layout = Layout{
-	Chunk: 2, Complete: 3,
-	ChunkFields: Fields{1: Tokens, 2: PromptTokens, 4: CachedTokens, 5: OutputLogprobs, 7: InputLogprobs, 8: Index, 9: ReasoningTokens},
-	CompleteFields: Fields{
-		1: Tokens, 2: FinishReason, 3: PromptTokens, 5: CachedTokens, 6: OutputLogprobs, 8: MatchedToken, 9: MatchedStop,
-		10: InputLogprobs, 11: Index, 12: ReasoningTokens, 13: SpecAccepted, 14: SpecDraft,
-	},
-}
+// layout is that of one dialect.
+var layout = LayoutOf(&pb.GenerateResponse{})
 
 func chunkOf(c *pb.GenerateStreamChunk) *pb.GenerateResponse {
 	return &pb.GenerateResponse{RequestId: "r", Response: &pb.GenerateResponse_Chunk{Chunk: c}}

@@ -4,8 +4,6 @@ import (
 	"strconv"
 
 	"google.golang.org/protobuf/types/known/structpb"
-
-	"leeway/workers/engine"
 )
 
 // Float32 is v, or otherwise where the client left it out.
@@ -77,20 +75,4 @@ func (a Arguments) Text(names ...string) string {
 		}
 	}
 	return ""
-}
-
-// HealthError says that a worker answered, and not well.
-func HealthError(healthy bool, message string) error {
-	if healthy {
-		return nil
-	}
-	return &engine.Error{Code: engine.Unavailable, Message: "unhealthy: " + message}
-}
-
-// FlushError says that a worker would not empty its cache.
-func FlushError(success bool, message string) error {
-	if success {
-		return nil
-	}
-	return &engine.Error{Code: engine.FailedPrecondition, Message: "flush refused: " + message}
 }

@@ -22,8 +22,8 @@ type Stream struct {
 	matched uint32
 }
 
-// Generate sends request, a message of the dialect, to method and returns the answer, which layout describes.
-func Generate(ctx context.Context, conn grpc.ClientConnInterface, method string, request any, streamed bool, layout *Layout) (engine.Stream, error) {
+// generate sends request, a message of the dialect, to method and returns the answer, which layout describes.
+func generate(ctx context.Context, conn grpc.ClientConnInterface, method string, request any, streamed bool, layout *Layout) (engine.Stream, error) {
 	desc := grpc.StreamDesc{StreamName: "Generate", ServerStreams: true}
 	rpc, err := conn.NewStream(ctx, &desc, method, grpc.ForceCodecV2(answerCodec{encoding.GetCodecV2(proto.Name)}))
 	if err != nil {
@@ -48,7 +48,7 @@ func (s *Stream) Recv(d *engine.Delta) error {
 			}
 			return Error(err)
 		}
-		if s.part.kind == s.part.layout.Complete || (s.part.kind == s.part.layout.Chunk && !s.whole) {
+		if s.part.kind == s.part.layout.complete || (s.part.kind == s.part.layout.chunk && !s.whole) {
 			return s.fill(d)
 		}
 	}
@@ -65,7 +65,7 @@ func (s *Stream) fill(d *engine.Delta) (err error) {
 		ReasoningTokens: p.count(ReasoningTokens),
 		SpecAccepted:    p.count(SpecAccepted),
 		SpecDraft:       p.count(SpecDraft),
-		Done:            p.kind == p.layout.Complete,
+		Done:            p.kind == p.layout.complete,
 	}
 	if s.whole || !d.Done {
 		d.Tokens = p.tokens
