@@ -5,6 +5,7 @@ import (
 	"io/fs"
 	"strconv"
 	"strings"
+	"time"
 
 	"leeway/openai"
 )
@@ -59,7 +60,7 @@ func (d deepSeek) thinking(req *openai.ChatRequest) Thinking {
 	return Thinking{Switchable: true, On: thinks(req, d.dialect.thinks, d.dialect.effortSays)}
 }
 
-func (d deepSeek) render(req *openai.ChatRequest) (string, error) {
+func (d deepSeek) render(req *openai.ChatRequest, _ time.Time) (string, error) {
 	chat, err := newNativeChat(req, d.dialect.contents)
 	if err != nil {
 		return "", err

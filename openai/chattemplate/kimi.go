@@ -5,6 +5,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"time"
 
 	"leeway/openai"
 )
@@ -27,7 +28,7 @@ type kimiPrompt struct {
 	index int          // of the last result since then
 }
 
-func (k kimiK3) render(req *openai.ChatRequest) (string, error) {
+func (k kimiK3) render(req *openai.ChatRequest, _ time.Time) (string, error) {
 	chat, err := newNativeChat(req, partsTemplate)
 	if err != nil {
 		return "", err

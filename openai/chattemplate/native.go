@@ -5,13 +5,14 @@ import (
 	"fmt"
 	"io/fs"
 	"strings"
+	"time"
 
 	"leeway/openai"
 )
 
 // nativeRenderer writes the prompts of a model family that is published with code in place of a Jinja template.
 type nativeRenderer interface {
-	render(req *openai.ChatRequest) (string, error)
+	render(req *openai.ChatRequest, now time.Time) (string, error)
 	thinking(req *openai.ChatRequest) Thinking
 }
 
@@ -32,8 +33,11 @@ func nativeFor(files fs.FS) (nativeRenderer, error) {
 		if r, err := deepSeekFor(files, name, config.ModelType); r != nil || err != nil {
 			return r, err
 		}
-		if strings.HasPrefix(name, "KimiK3For") || config.ModelType == "kimi_k3" {
+		switch {
+		case strings.HasPrefix(name, "KimiK3For"), config.ModelType == "kimi_k3":
 			return kimiK3{}, nil
+		case strings.HasPrefix(name, "GptOssFor"), config.ModelType == "gpt_oss":
+			return harmony{}, nil
 		}
 	}
 	return nil, nil

@@ -49,6 +49,60 @@ func TestNativePromptsHaveTheirModelsForm(t *testing.T) {
 	}
 }
 
+// The reference has no message to go on with; the renderers end where that message's text ends.
+func TestANativePromptEndsWhereTheContinuedTextEnds(t *testing.T) {
+	const body = `"messages":[{"role":"user","content":"q"},{"role":"assistant","content":"Once upon","reasoning_content":"r"}],"continue_final_message":true`
+	for architecture, want := range map[string]string{
+		"GptOssForCausalLM":              "<|start|>user<|message|>q<|end|><|start|>assistant<|channel|>final<|message|>Once upon",
+		"DeepseekV32ForCausalLM":         "<｜User｜>q<｜Assistant｜></think>Once upon",
+		"DeepseekV4ForCausalLM":          "<｜User｜>q<｜Assistant｜><think>r</think>Once upon",
+		"DeepseekV41ForCausalLM":         "<｜User｜>q<｜Assistant｜><think>r</think>Once upon",
+		"KimiK3ForConditionalGeneration": "<|open|>think<|sep|>r<|close|>think<|sep|><|open|>response<|sep|>Once upon",
+	} {
+		if got, err := native(t, architecture).Render(chat(t, body), Special{}, goldenNow); err != nil || !strings.HasSuffix(got, want) {
+			t.Errorf("%s: got %q, %v", architecture, got, err)
+		}
+	}
+}
+
+func TestTheArchitectureDecidesBeforeATemplateDoes(t *testing.T) {
+	checkpoint := files("config.json", `{"model_type":"gpt_oss"}`, "chat_template.jinja", "template")
+	for override, want := range map[string]string{"": "<|start|>system", "override": "override"} {
+		set, err := Load(checkpoint, override)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got, err := set.Render(chat(t, hello), Special{}, goldenNow); err != nil || !strings.HasPrefix(got, want) {
+			t.Errorf("override %q: got %q, %v", override, got, err)
+		}
+	}
+}
+
+func TestTheFirstDeepSeekV4IsKnownByItsEncoder(t *testing.T) {
+	const config = `{"architectures":["DeepseekV4ForCausalLM"]}`
+	for encoder, want := range map[string]string{"no words on effort": "sentence｜><｜User｜>", deepSeekEffortBeyond: "sentence｜>Reasoning Effort: Absolute"} {
+		set, err := Load(files("config.json", config, "encoding/encoding_dsv4.py", encoder), "")
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got, err := set.Render(chat(t, hello), Special{}, goldenNow); err != nil || !strings.Contains(got, want) {
+			t.Errorf("%.20s: got %.100q, %v", encoder, got, err)
+		}
+	}
+}
+
+func TestEffortsThatAModelDoesNotKnowAreRefused(t *testing.T) {
+	for architecture, field := range map[string]string{
+		"GptOssForCausalLM": `"reasoning_effort":"max"`, "DeepseekV41ForCausalLM": `"reasoning_effort":"medium"`,
+		"KimiK3ForCausalLM": `"chat_template_kwargs":{"thinking_effort":"some"}`,
+	} {
+		_, err := native(t, architecture).Render(chat(t, hello+","+field), Special{}, goldenNow)
+		if _, ok := err.(*openai.Error); !ok || !strings.Contains(err.Error(), "effort") {
+			t.Errorf("%s: got %v", architecture, err)
+		}
+	}
+}
+
 func TestToolsAreDeclaredInTheSystemMessage(t *testing.T) {
 	for architecture, want := range map[string]string{
 		"DeepseekV32ForCausalLM": "sentence｜>S\n\n## Tools\n\nYou have", "DeepseekV4ForCausalLM": "unchecked.\n\nS\n\n## Tools\n\nYou have",

@@ -16,7 +16,7 @@ import (
 // that have none. It does not change after Load and can be used by several goroutines at once.
 type Set struct {
 	templates map[string]*chatTemplate
-	native    nativeRenderer // used when there is no template
+	native    nativeRenderer // of a model whose prompts are written by code; it then has no templates here
 	limits    Limits
 }
 
@@ -40,11 +40,16 @@ const toolUseName = "tool_use"
 var ErrNoTemplate = errors.New("the model has no chat template: give one with --chat-template, or use /v1/completions")
 
 // Load finds the chat templates among a model's files. The first of these that exists decides: override, a template's
-// source given by the operator; chat_template.jinja, with more named ones in additional_chat_templates;
-// tokenizer_config.json; chat_template.json; another *.jinja file. It is no error when there is none.
+// source given by the operator; config.json, when it names a model whose prompts are written by code; chat_template.jinja,
+// with more named ones in additional_chat_templates; tokenizer_config.json; chat_template.json; another *.jinja file. It
+// is no error when there is none.
 func Load(files fs.FS, override string) (*Set, error) {
 	if override != "" {
 		return Parse(override)
+	}
+	native, err := nativeFor(files)
+	if err != nil || native != nil {
+		return &Set{native: native}, err
 	}
 	s := &Set{templates: map[string]*chatTemplate{}}
 	for _, load := range []func(fs.FS) (bool, error){s.loadJinja, s.loadConfig("tokenizer_config.json"), s.loadConfig("chat_template.json"), s.loadOtherJinja} {
@@ -53,12 +58,10 @@ func Load(files fs.FS, override string) (*Set, error) {
 			return nil, err
 		}
 		if found {
-			return s, nil
+			break
 		}
 	}
-	var err error
-	s.native, err = nativeFor(files)
-	return s, err
+	return s, nil
 }
 
 // Parse makes a set of one template.
@@ -205,7 +208,7 @@ func (s *Set) Render(req *openai.ChatRequest, special Special, now time.Time) (s
 		return "", err
 	}
 	if tpl == nil {
-		return s.native.render(req)
+		return s.native.render(req, now)
 	}
 	c, err := newConversation(req, tpl)
 	if err != nil {

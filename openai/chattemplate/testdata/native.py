@@ -1,12 +1,15 @@
 """Writes native.json.gz: chat requests and the prompts that the published encoders of models without a template make.
 
-    pip download --no-deps vllm mlx-vlm lmdeploy, unpack the wheels into one folder each below DIR, then: python native.py DIR
+    pip download --no-deps vllm mlx-vlm lmdeploy, unpack the wheels into one folder each below DIR, pip install openai-harmony,
+    put o200k_base.tiktoken where TIKTOKEN_ENCODINGS_BASE says, then: python native.py DIR
 
 DeepSeek V4 and V4.1: vllm/tokenizers/deepseek_v4_encoding.py and deepseek_v41_encoding.py. DeepSeek V3.2:
 lmdeploy/deepseek_v32_encoding.py, whose text on tools is the checkpoint's own. Kimi K3: mlx_vlm/models/kimi_k3/encoding_k3.py.
+gpt-oss: openai_harmony, its messages made of the request as vLLM makes them.
 A golden is {"config": config.json, "request": …, "ok": prompt} or {…, "err": exception}.
 """
 import copy, gzip, importlib.util, json, pathlib, random, sys
+import openai_harmony as oh
 
 HERE, DIR = pathlib.Path(__file__).parent, pathlib.Path(sys.argv[1])
 
@@ -93,11 +96,83 @@ def kimi_k3(request):
     return "".join(s.text for s in segments)
 
 
+def harmony_messages(request):
+    """Yields openai_harmony's messages for a chat request. Thoughts before the last final answer are dropped."""
+    text = lambda c: c if isinstance(c, str) else "".join(part["text"] for part in c)
+    say = lambda content, channel: oh.Message.from_role_and_content(oh.Role.ASSISTANT, content).with_channel(channel)
+    instruct = lambda content: oh.DeveloperContent.new().with_instructions(content)
+    effort = {"low": "LOW", "high": "HIGH", "none": "LOW", "minimal": "LOW", None: "MEDIUM", "medium": "MEDIUM"}[request.get("reasoning_effort")]
+    system = oh.SystemContent.new().with_conversation_start_date("2025-07-26").with_reasoning_effort(oh.ReasoningEffort[effort])
+    yield oh.Message.from_role_and_content(oh.Role.SYSTEM, system)
+    messages, tools, names = list(request["messages"]), request.get("tools"), {}
+    first = text(messages.pop(0)["content"]) if messages[0]["role"] == "system" else None
+    if first or tools:
+        developer = instruct(first) if first is not None else oh.DeveloperContent.new()
+        if tools:
+            developer = developer.with_function_tools([oh.ToolDescription.new(
+                t["function"]["name"], t["function"].get("description", ""), parameters=t["function"].get("parameters")) for t in tools])
+        yield oh.Message.from_role_and_content(oh.Role.DEVELOPER, developer)
+    for m in messages:
+        content, calls = text(m["content"]), m.get("tool_calls", [])
+        if m["role"] == "user":
+            yield oh.Message.from_role_and_content(oh.Role.USER, content)
+        elif m["role"] == "system":
+            yield oh.Message.from_role_and_content(oh.Role.DEVELOPER, instruct(content))
+        elif m["role"] == "tool":
+            author = oh.Author.new(oh.Role.TOOL, "functions." + names[m["tool_call_id"]])
+            yield oh.Message.from_author_and_content(author, content).with_channel("commentary").with_recipient("assistant")
+        else:
+            if calls and content:
+                yield say(content, "commentary")
+            if m.get("reasoning_content"):
+                yield say(m["reasoning_content"], "analysis")
+            if content and not calls:
+                yield say(content, "final")
+            for call in calls:
+                name = names[call["id"]] = call["function"]["name"]
+                yield say(call["function"]["arguments"], "commentary").with_recipient("functions." + name).with_content_type("json")
+
+
+def gpt_oss(request):
+    messages = list(harmony_messages(request))
+    final = max((i for i, m in enumerate(messages) if m.channel == "final"), default=-1)
+    messages = [m for i, m in enumerate(messages) if i > final or m.channel != "analysis"]
+    encoding = oh.load_harmony_encoding(oh.HarmonyEncodingName.HARMONY_GPT_OSS)
+    config = oh.RenderConversationConfig(auto_drop_analysis=False)
+    return encoding.decode(encoding.render_conversation_for_completion(oh.Conversation.from_messages(messages), oh.Role.ASSISTANT, config=config))
+
+
 TEXTS = ["Hi", "", " x\n", "<think>a</think>b", "你好 « é »", '{"a":1}', "a\n\n\nb", "a</think>", "& \"q\" <b>", "<｜User｜>x"]
 TOOLS = [{"type": "function", "function": {"name": "weather", "description": "°C & <b>\n\"q\"", "parameters": {
     "type": "object", "properties": {"city": {"type": "string"}, "n": {"type": "number", "default": 1.0, "minimum": 1e-07}}}}},
     {"type": "function", "function": {"name": "f", "parameters": {"z": 1, "a": {}}}}]
 ARGUMENTS = ["{}", '{"city":"Pärís","n":1.0,"x":null,"l":[1,true,{"k":"v"}]}', '{"a": 1e5, "s":"x\\ny", "b":false}', '{"big":12345678901234567890}']
+
+
+def schema(depth=0):
+    """A JSON schema with what declarations in TypeScript make a difference of."""
+    options = {"description": ["Desc", "two\nlines"], "nullable": [True, False], "title": ["T"], "examples": [["a", "b"], [1], []],
+               "default": [1, 1.0, "x", None, True, [1, "a"], {"k": 1.5}, 1e-7, 1e20, 12345678901234567890, 0.00001]}
+    out = {key: random.choice(values) for key, values in options.items() if random.random() < .2}
+    kind = random.choice(["object", "array", "oneOf", "types", "enum", "plain", "plain"] if depth < 3 else ["plain", "enum"])
+    if kind == "object":
+        out.update(type="object", properties={k: schema(depth + 1) for k in random.sample("cab", random.randint(0, 3))}, required=random.sample("abc", 1))
+    elif kind == "array":
+        out.update(type="array", **({"items": schema(depth + 1)} if random.random() < .8 else {}))
+    elif kind == "oneOf":
+        out["oneOf"] = [schema(depth + 1) for _ in range(random.randint(0, 3))]
+    elif kind == "types":
+        out["type"] = random.choice([["string", "null"], ["integer", "number"], [], ["null", 1]])
+    elif kind == "enum":
+        out.update(type="string", enum=random.choice([["a", "b"], [1], []]))
+    else:
+        out.update(type=random.choice(["string", "integer", "number", "boolean", "null"]))
+    return out
+
+
+def rich_tools():
+    return [{"type": "function", "function": {"name": f"f{i}", "description": random.choice(["D", "l1\nl2\r\nl3", "", "x\n"]), "parameters": {
+        "type": "object", "properties": {k: schema() for k in random.sample("bac", random.randint(0, 3))}, "required": ["a"]}}} for i in range(random.randint(1, 3))]
 
 
 def content():
@@ -143,10 +218,12 @@ def request():
 if __name__ == "__main__":
     random.seed(1)
     cases = []
-    for config, encode in [({"architectures": ["DeepseekV32ForCausalLM"]}, deepseek_v32), ({"architectures": ["DeepseekV4ForCausalLM"]}, deepseek_v4),
+    for config, encode in [({"model_type": "gpt_oss"}, gpt_oss), ({"architectures": ["DeepseekV32ForCausalLM"]}, deepseek_v32), ({"architectures": ["DeepseekV4ForCausalLM"]}, deepseek_v4),
                            ({"model_type": "deepseek_v41"}, deepseek_v41), ({"architectures": ["KimiK3ForConditionalGeneration"]}, kimi_k3)]:
         for _ in range(60):
             case = {"config": config, "request": request()}
+            if encode == gpt_oss and random.random() < .5:
+                case["request"]["tools"] = rich_tools()
             try:
                 case["ok"] = encode(case["request"])
             except Exception as x:
