@@ -44,6 +44,7 @@ type model struct {
 	defaults sampling
 	version  string // of the weights
 	thoughts string // the parser of reasoning that the engine names
+	start    string // where the engine begins to constrain an answer that thinks: after_reasoning, first_token or ""
 	ready    int    // workers that may be chosen
 	language *language
 	problem  error // why there is no language: errTokenizing, errBadTokenizer or errNoTokenizer
@@ -207,7 +208,7 @@ func (l *library) survey() {
 		}
 		m := seen[w.Model]
 		if m == nil {
-			m = &model{name: w.Model, problem: errTokenizing, language: l.given, defaults: parseSampling(w.Info.DefaultSampling), version: cmp.Or(w.Info.WeightVersion, "default"), thoughts: w.Info.ReasoningParser}
+			m = &model{name: w.Model, problem: errTokenizing, language: l.given, defaults: parseSampling(w.Info.DefaultSampling), version: cmp.Or(w.Info.WeightVersion, "default"), thoughts: w.Info.ReasoningParser, start: w.Info.ConstrainedStart}
 			seen[w.Model] = m
 		}
 		if w.State == workers.Ready {

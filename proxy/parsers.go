@@ -28,13 +28,13 @@ func (c *callPlan) parser() (*toolcall.Parser, error) {
 
 // planTools decides whether the answer is searched for calls, and constrains it where it has to be one, before all
 // else that may shape it. Markers of calls are often special tokens, so that none may be skipped.
-func (l *library) planTools(p *prompt, req *openai.ChatRequest) error {
+func (l *library) planTools(p *prompt, req *openai.ChatRequest, inThought bool) error {
 	tools := req.Callable()
 	if len(tools) == 0 {
 		return nil
 	}
 	plan := &callPlan{format: l.config.toolCallParser(), choice: req.ToolChoice, declared: tools, single: !req.ParallelToolCalls}
-	c, err := toolcall.Constrain(plan.format, plan.choice, tools, plan.single)
+	c, err := toolcall.Constrain(plan.format, plan.choice, tools, p.model.forcedStart(inThought), plan.single)
 	if err != nil {
 		return err
 	}
@@ -44,6 +44,9 @@ func (l *library) planTools(p *prompt, req *openai.ChatRequest) error {
 	case c.Schema != "":
 		p.request.Sampling.Constraint = engine.Constraint{Kind: engine.JSONSchema, Text: c.Schema}
 		plan.bare, p.plan.calls = true, plan
+		if p.model.start == "first_token" { // leaves no room for the thought
+			p.plan.startsInside = false
+		}
 		return nil
 	case plan.format == "":
 		plan.format = toolcall.ForModel(p.model.name)
@@ -54,8 +57,19 @@ func (l *library) planTools(p *prompt, req *openai.ChatRequest) error {
 	return nil
 }
 
-// planThoughts decides whether reasoning is told from content, and where the answer begins.
-func (l *library) planThoughts(p *prompt, req *openai.ChatRequest) {
+// forcedStart says what may stand before a forced call.
+func (m *model) forcedStart(inThought bool) toolcall.Start {
+	switch {
+	case m.start == "after_reasoning":
+		return toolcall.BehindThought
+	case m.start == "first_token" && inThought:
+		return toolcall.InThought
+	}
+	return toolcall.AnyStart
+}
+
+// planThoughts decides whether reasoning is told from content, and whether the answer begins in a thought.
+func (l *library) planThoughts(p *prompt, req *openai.ChatRequest) (inside bool) {
 	name := l.config.reasoningParser()
 	if name == "" && slices.Contains(reasoning.Names(), p.model.thoughts) {
 		name = p.model.thoughts
@@ -64,20 +78,21 @@ func (l *library) planThoughts(p *prompt, req *openai.ChatRequest) {
 		name = reasoning.ForModel(p.model.name)
 	}
 	if name == "" {
-		return
+		return false
 	}
 	thinks := p.model.language.templates.Thinking(req).On
-	inside := startsInside(name, p.text, thinks)
+	inside = startsInside(name, p.text, thinks)
 	p.request.Reasoning = thinks || inside
 	special := reasoning.NeedsSpecialTokens(name)
 	if !req.SeparateReasoning && !special { // other families' markers are text, and stay
-		return
+		return inside
 	}
 	p.plan.thoughts, p.plan.startsInside = name, inside
 	p.plan.thoughtsLast, p.plan.thoughtsSaid = !req.StreamReasoning, !req.SeparateReasoning
 	if special {
 		p.plan.skipSpecial = false
 	}
+	return inside
 }
 
 // startsInside looks at what the prompt ends with: an opened thought, a closed one, or nothing that tells; then a model

@@ -5,6 +5,8 @@ import (
 	"fmt"
 	"strings"
 	"testing"
+
+	"leeway/openai"
 )
 
 const weather = `,"tools":[{"type":"function","function":{"name":"weather","parameters":{"type":"object","properties":{"city":{"type":"string"},"days":{"type":"integer"}}}}},{"type":"function","function":{"name":"clock"}}]`
@@ -211,6 +213,38 @@ func TestPromptSaysWhereAnAnswerBegins(t *testing.T) {
 func TestAModelThatIsNotToThinkDoesNotBeginInAThought(t *testing.T) {
 	if startsInside("deepseek_r1", "<｜Assistant｜>", false) {
 		t.Error("it does")
+	}
+}
+
+func TestAForcedCallLeavesRoomForTheThoughtThatTheEngineConstrains(t *testing.T) {
+	for _, tc := range []struct {
+		format, start string
+		inThought     bool
+		begins        string
+	}{
+		{"glm47_moe", "", false, `{"format":{"type":"sequence","elements":[{"type":"any_text"`},
+		{"glm47_moe", "", true, `{"format":{"type":"sequence","elements":[{"type":"any_text"`},
+		{"glm47_moe", "first_token", true, `{"format":{"type":"sequence","elements":[{"type":"tag"`},
+		{"glm47_moe", "first_token", false, `{"format":{"type":"sequence","elements":[{"type":"any_text"`},
+		{"glm47_moe", "after_reasoning", true, `{"format":{"type":"triggered_tags"`},
+		{"qwen", "first_token", true, `{"`},
+	} {
+		l := &library{config: ModelConfig{ToolCallParser: tc.format}}
+		req, err := openai.DecodeChat([]byte(question(weather + `,"tool_choice":"required"`)))
+		if err != nil {
+			t.Fatal(err)
+		}
+		p := &prompt{model: &model{name: "demo", start: tc.start}}
+		p.plan.startsInside = tc.inThought
+		if err := l.planTools(p, req, tc.inThought); err != nil {
+			t.Fatal(err)
+		}
+		if c := p.request.Sampling.Constraint.Text; !strings.HasPrefix(c, tc.begins) {
+			t.Errorf("%+v: %s", tc, c)
+		}
+		if p.plan.startsInside != (tc.inThought && !p.plan.calls.bare) {
+			t.Errorf("%+v: the answer starts inside: %v", tc, p.plan.startsInside)
+		}
 	}
 }
 

@@ -48,10 +48,10 @@ func (g *Gateway) chatPrompt(req *openai.ChatRequest) (*prompt, error) {
 		p.request.Logprobs = &req.TopLogprobs
 	}
 	p.plan = m.plan(&req.Sampling, req.N)
-	if err := g.models.planTools(p, req); err != nil {
+	inThought := g.models.planThoughts(p, req)
+	if err := g.models.planTools(p, req, inThought); err != nil {
 		return nil, err
 	}
-	g.models.planThoughts(p, req)
 	return p, p.check()
 }
 

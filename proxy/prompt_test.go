@@ -117,7 +117,7 @@ func TestAForcedCallStandsAboveAResponseFormat(t *testing.T) {
 	m := &model{name: "demo", language: &language{}}
 	p := &prompt{model: m}
 	p.request.Sampling = m.sampling(&req.Sampling, 1)
-	if err := l.planTools(p, req); err != nil {
+	if err := l.planTools(p, req, false); err != nil {
 		t.Fatal(err)
 	}
 	var schema struct{ Type string }

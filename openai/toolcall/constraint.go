@@ -17,13 +17,18 @@ type Constraint struct {
 // Constrain derives the constraint of a tool choice, none unless the choice forces a call. The format is the one that
 // was configured, not one guessed from the model's name: its markers are forced only on a model that is known to use
 // them. With single at most one call may come.
-func Constrain(format string, choice openai.ToolChoice, callable []openai.Tool, single bool) (Constraint, error) {
+func Constrain(format string, choice openai.ToolChoice, callable []openai.Tool, start Start, single bool) (Constraint, error) {
 	if !choice.Forced() || len(callable) == 0 {
 		return Constraint{}, nil
 	}
-	if tag, ok := structural[format]; ok {
-		s, err := tag.render(callable)
-		return Constraint{StructuralTag: s}, err
+	if forced, ok := structural[format]; ok {
+		for _, t := range callable {
+			if !json.Valid(t.Parameters) {
+				return Constraint{}, badTool(t.Name, "its parameters are no JSON")
+			}
+		}
+		tag := forced(calls{callable, start, single || choice.Mode == openai.ToolNamed})
+		return Constraint{StructuralTag: string(encode(map[string]grammar{"format": tag}))}, nil
 	}
 	if choice.Mode == openai.ToolNamed {
 		return Constraint{Schema: argumentsSchema(callable[0])}, nil
@@ -116,37 +121,4 @@ func encode(v any) json.RawMessage {
 		return json.RawMessage("{}")
 	}
 	return bytes.TrimSuffix(out.Bytes(), []byte("\n"))
-}
-
-// tagged is how a format's calls look to an engine that forces them: what stands before and behind the arguments.
-type tagged struct {
-	trigger    string
-	begin, end string // begin holds the name as %s
-}
-
-var structural = map[string]tagged{
-	"mistral": {trigger: "[TOOL_CALLS]", begin: `[TOOL_CALLS] [{"name": "%s", "arguments": `, end: "}]"},
-	"kimik2": {
-		trigger: kimiCalls,
-		begin:   kimiCalls + kimiCall + "functions.%s:0" + kimiArgs,
-		end:     kimiEnd + kimiLast,
-	},
-}
-
-func (t tagged) render(callable []openai.Tool) (string, error) {
-	var tags []any
-	for _, tool := range callable {
-		if !json.Valid(tool.Parameters) {
-			return "", badTool(tool.Name, "its parameters are no JSON")
-		}
-		tags = append(tags, map[string]any{
-			"begin":   fmt.Sprintf(t.begin, tool.Name),
-			"content": map[string]any{"type": "json_schema", "json_schema": tool.Parameters},
-			"end":     t.end,
-		})
-	}
-	return string(encode(map[string]any{"format": map[string]any{
-		"type": "triggered_tags", "triggers": []string{t.trigger}, "tags": tags,
-		"at_least_one": true, "stop_after_first": true,
-	}})), nil
 }

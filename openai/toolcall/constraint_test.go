@@ -17,12 +17,12 @@ func tool(name, parameters string) openai.Tool {
 func TestOnlyAForcedCallIsConstrained(t *testing.T) {
 	tools := []openai.Tool{tool("f", `{"type":"object"}`)}
 	for _, mode := range []openai.ToolMode{openai.ToolNone, openai.ToolAuto} {
-		c, err := Constrain("qwen", openai.ToolChoice{Mode: mode}, tools, false)
+		c, err := Constrain("qwen", openai.ToolChoice{Mode: mode}, tools, AnyStart, false)
 		if err != nil || c != (Constraint{}) {
 			t.Errorf("%s: %+v, %v", mode, c, err)
 		}
 	}
-	c, err := Constrain("qwen", openai.ToolChoice{Mode: openai.ToolNamed, Name: "f"}, tools, false)
+	c, err := Constrain("qwen", openai.ToolChoice{Mode: openai.ToolNamed, Name: "f"}, tools, AnyStart, false)
 	if err != nil || c.Schema != `{"type":"object"}` {
 		t.Errorf("named: %+v, %v", c, err)
 	}
@@ -34,7 +34,7 @@ func TestRequiredIsASchemaOfCalls(t *testing.T) {
 		tool("g", `{"$defs":{"x":{"type": "string"},"y":{}}}`),
 		tool("h", `{}`),
 	}
-	c, err := Constrain("qwen", openai.ToolChoice{Mode: openai.ToolRequired}, tools, true)
+	c, err := Constrain("qwen", openai.ToolChoice{Mode: openai.ToolRequired}, tools, AnyStart, true)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -50,33 +50,10 @@ func TestRequiredIsASchemaOfCalls(t *testing.T) {
 		t.Error("the order of properties is lost")
 	}
 	tools[1] = tool("g", `{"$defs":{"x":{"type":"integer"}}}`)
-	_, err = Constrain("qwen", openai.ToolChoice{Mode: openai.ToolRequired}, tools, false)
+	_, err = Constrain("qwen", openai.ToolChoice{Mode: openai.ToolRequired}, tools, AnyStart, false)
 	var e *openai.Error
 	if !errors.As(err, &e) || e.Code != openai.CodeInvalidTools || e.Param != "tools" {
 		t.Errorf("clashing definitions: %v", err)
-	}
-}
-
-// What a structural tag forces is what the format's parser reads.
-func TestStructuralTagsAreReadByTheirParser(t *testing.T) {
-	for format := range structural {
-		c, err := Constrain(format, openai.ToolChoice{Mode: openai.ToolRequired}, []openai.Tool{tool("f", `{"type":"object"}`)}, false)
-		if err != nil || c.Schema != "" {
-			t.Fatalf("%s: %+v, %v", format, c, err)
-		}
-		var tag struct {
-			Format struct {
-				Triggers []string
-				Tags     []struct{ Begin, End string }
-			}
-		}
-		if err := json.Unmarshal([]byte(c.StructuralTag), &tag); err != nil || !strings.HasPrefix(tag.Format.Tags[0].Begin, tag.Format.Triggers[0]) {
-			t.Fatalf("%s: %s, %v", format, c.StructuralTag, err)
-		}
-		got := parse(t, format, nil, tag.Format.Tags[0].Begin+`{"a":1}`+tag.Format.Tags[0].End)
-		if len(got.Calls) != 1 || got.Calls[0].Name != "f" || got.Calls[0].Arguments != `{"a":1}` || got.Content != "" {
-			t.Errorf("%s: %+v", format, got)
-		}
 	}
 }
 

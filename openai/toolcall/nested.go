@@ -1,7 +1,6 @@
 package toolcall
 
 import (
-	"encoding/json"
 	"strings"
 
 	"leeway/openai"
@@ -21,7 +20,7 @@ var m3Tags = &tags{
 func m3Head(p *Parser, c *cursor, more bool) (start, bool) {
 	s, ok := tagHead(m3Tags)(p, c, more)
 	if ok {
-		s.args = &nestedArgs{tagArgs: tagArgs{tags: m3Tags, kinds: p.tools[s.name].kinds}, schema: readShape(p.tools[s.name].schema)}
+		s.args = &nestedArgs{tagArgs: tagArgs{tags: m3Tags, kinds: p.tools[s.name].kinds}, schema: p.tools[s.name].shape}
 	}
 	return s, ok
 }
@@ -124,7 +123,7 @@ func children(c *cursor, s shape, depth int) (names []string, values [][][]byte,
 		}
 		inner := s.member(name)
 		if s.isList() {
-			inner = readShape(s.Items)
+			inner = s.child(s.Items)
 		}
 		v, found := element(c, name, inner, nil, depth+1)
 		if !found {
@@ -171,45 +170,4 @@ func appendObject(dst []byte, names []string, values [][][]byte) []byte {
 		}
 	}
 	return append(dst, '}')
-}
-
-// shape is what typing needs of a JSON schema.
-type shape struct {
-	Type       json.RawMessage
-	Enum       []json.RawMessage
-	AnyOf      []struct{ Type json.RawMessage }
-	Properties map[string]json.RawMessage
-	Items      json.RawMessage
-}
-
-// readShape reads a schema. What it cannot read types nothing.
-func readShape(raw json.RawMessage) (s shape) {
-	if json.Unmarshal(raw, &s) != nil {
-		return shape{}
-	}
-	return s
-}
-
-func (s shape) member(name string) shape { return readShape(s.Properties[name]) }
-
-func (s shape) isList() bool {
-	types := s.types()
-	return len(types) > 0 && types[0] == "array"
-}
-
-func (s shape) types() []string {
-	types := typeNames(s.Type)
-	for _, a := range s.AnyOf {
-		types = append(types, typeNames(a.Type)...)
-	}
-	return types
-}
-
-// kind is how a value of this shape that comes as text is to be written.
-func (s shape) kind() kind {
-	types := s.types()
-	if len(types) == 0 {
-		types = enumTypes(s.Enum)
-	}
-	return kindOf(types)
 }

@@ -12,8 +12,8 @@ type tools map[string]signature
 
 // signature is what a tool takes.
 type signature struct {
-	kinds  map[string]kind // by a parameter's name
-	schema json.RawMessage
+	kinds map[string]kind // by a parameter's name
+	shape shape
 }
 
 // kind says how a parameter that comes as text is to be written in JSON.
@@ -34,40 +34,13 @@ func (t tools) declares(name string) bool {
 func newTools(list []openai.Tool) tools {
 	t := make(tools, len(list))
 	for _, tool := range list {
-		kinds := make(map[string]kind)
-		for name, p := range readShape(tool.Parameters).Properties {
-			kinds[name] = readShape(p).kind()
+		kinds, s := make(map[string]kind), readShape(tool.Parameters)
+		for _, name := range s.Properties.names {
+			kinds[name] = s.member(name).kind()
 		}
-		t[tool.Name] = signature{kinds, tool.Parameters}
+		t[tool.Name] = signature{kinds, s}
 	}
 	return t
-}
-
-// typeNames reads a schema's type: one name or a list.
-func typeNames(raw json.RawMessage) (names []string) {
-	var one string
-	if json.Unmarshal(raw, &one) == nil {
-		return []string{one}
-	}
-	if json.Unmarshal(raw, &names) != nil {
-		return nil
-	}
-	return names
-}
-
-// enumTypes tells a choice between strings from others.
-func enumTypes(values []json.RawMessage) (types []string) {
-	for _, v := range values {
-		switch {
-		case len(v) > 0 && v[0] == '"':
-			types = append(types, "string")
-		case string(v) == "null":
-			types = append(types, "null")
-		default:
-			return nil
-		}
-	}
-	return types
 }
 
 // kindOf is the kind that all of a parameter's types agree on.

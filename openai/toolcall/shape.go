@@ -1,0 +1,197 @@
+package toolcall
+
+import (
+	"bytes"
+	"encoding/json"
+	"slices"
+	"strings"
+)
+
+// shape is what typing needs of a JSON schema.
+type shape struct {
+	Type        json.RawMessage
+	Enum        []json.RawMessage
+	AnyOf       []json.RawMessage
+	OneOf       []json.RawMessage
+	AllOf       []json.RawMessage
+	Properties  properties
+	Required    []string
+	Items       json.RawMessage
+	Ref         string                     `json:"$ref"`
+	Defs        map[string]json.RawMessage `json:"$defs"`
+	Definitions map[string]json.RawMessage
+
+	raw  json.RawMessage
+	root *shape // whose definitions count
+	ref  string // by which this one was found
+}
+
+// properties are an object's members, in the order in which its schema names them.
+type properties struct {
+	names []string
+	by    map[string]json.RawMessage
+}
+
+func (p *properties) UnmarshalJSON(data []byte) error {
+	if json.Unmarshal(data, &p.by) != nil {
+		return nil // no schema of members; it types nothing
+	}
+	seen := make(map[string]bool, len(p.by))
+	d := json.NewDecoder(bytes.NewReader(data))
+	for d.Token(); d.More(); {
+		name, err := d.Token()
+		if err != nil {
+			return err
+		}
+		if name, ok := name.(string); ok && !seen[name] {
+			seen[name], p.names = true, append(p.names, name)
+		}
+		var skip json.RawMessage
+		if err := d.Decode(&skip); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// readShape reads a schema. What it cannot read types nothing.
+func readShape(raw json.RawMessage) shape {
+	s := shape{}
+	if json.Unmarshal(raw, &s) != nil {
+		s = shape{}
+	}
+	s.raw = raw
+	return s
+}
+
+// maxRefs bounds how many references in a row are followed.
+const maxRefs = 8
+
+// child reads a schema that stands inside this one, and follows its references.
+func (s shape) child(raw json.RawMessage) shape {
+	root := s.root
+	if root == nil {
+		root = &s
+	}
+	c := readShape(raw)
+	c.root = root
+	for range maxRefs {
+		name, local := strings.CutPrefix(c.Ref, "#/$defs/")
+		target, ok := root.Defs[name]
+		if !local {
+			name, local = strings.CutPrefix(c.Ref, "#/definitions/")
+			target, ok = root.Definitions[name]
+		}
+		if !local || !ok {
+			break
+		}
+		found := readShape(target)
+		found.root, found.ref, found.raw = root, c.Ref, raw
+		c = found
+	}
+	return c
+}
+
+func (s shape) member(name string) shape { return s.child(s.Properties.by[name]) }
+
+func (s shape) isList() bool {
+	types := s.types(0)
+	return len(types) > 0 && types[0] == "array"
+}
+
+// types are all that a value may be, none if the schema does not say.
+func (s shape) types(depth int) []string {
+	types := typeNames(s.Type)
+	if types == nil {
+		types = enumTypes(s.Enum)
+	}
+	if depth > maxRefs {
+		return nil
+	}
+	for _, choices := range [...][]json.RawMessage{s.AnyOf, s.OneOf, s.AllOf} {
+		for _, choice := range choices {
+			types = append(types, s.child(choice).types(depth+1)...)
+		}
+	}
+	return types
+}
+
+// kind is how a value of this shape that comes as text is to be written.
+func (s shape) kind() kind { return kindOf(s.types(0)) }
+
+// only is the one type that a value must have, "" if there are several or none.
+func (s shape) only() string {
+	if types := s.types(0); len(types) > 0 && len(slices.Compact(types)) == 1 && s.AnyOf == nil && s.OneOf == nil {
+		return types[0]
+	}
+	return ""
+}
+
+// choices are the texts that a value is one of, nil if it may be others.
+func (s shape) choices() (choices []grammar) {
+	for _, raw := range s.Enum {
+		var text string
+		if json.Unmarshal(raw, &text) != nil {
+			return nil
+		}
+		choices = append(choices, constant(text))
+	}
+	return choices
+}
+
+// members makes a grammar of each property, in their order; those that may be missing become optional. One without a
+// type is left out.
+func (s shape) members(of func(name string, s shape) grammar) (all []grammar) {
+	for _, name := range s.Properties.names {
+		g := of(name, s.member(name))
+		switch {
+		case g.Type == "":
+		case slices.Contains(s.Required, name):
+			all = append(all, g)
+		default:
+			all = append(all, optional(g))
+		}
+	}
+	return all
+}
+
+// whole is the schema as it came, with the definitions that it refers to.
+func (s shape) whole() json.RawMessage {
+	var members schema
+	if s.root == nil || !bytes.Contains(s.raw, []byte(`"$ref"`)) || json.Unmarshal(s.raw, &members) != nil {
+		return s.raw
+	}
+	for key, defs := range map[string]map[string]json.RawMessage{"$defs": s.root.Defs, "definitions": s.root.Definitions} {
+		if members[key] == nil && defs != nil {
+			members[key] = encode(defs)
+		}
+	}
+	return encode(members)
+}
+
+// typeNames reads a schema's type: one name or a list.
+func typeNames(raw json.RawMessage) (names []string) {
+	var one string
+	if json.Unmarshal(raw, &one) == nil {
+		return []string{one}
+	}
+	if json.Unmarshal(raw, &names) != nil {
+		return nil
+	}
+	return names
+}
+
+// enumTypes tells a choice between strings from others.
+func enumTypes(values []json.RawMessage) (types []string) {
+	for _, v := range values {
+		switch {
+		case len(v) > 0 && v[0] == '"':
+			types = append(types, "string")
+		case string(v) == "null":
+			types = append(types, "null")
+		default:
+			return nil
+		}
+	}
+	return types
+}
