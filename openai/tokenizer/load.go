@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"io"
 	"io/fs"
+	"slices"
 )
 
 // maxFile bounds each file that is read.
@@ -30,6 +31,9 @@ func Load(fsys fs.FS) (*Tokenizer, error) {
 		return nil, fmt.Errorf("%s: %w", name, err)
 	}
 	t.names, t.eos = side.specials(t)
+	if name != "tokenizer.json" {
+		side.settings.surround(t, t.names)
+	}
 	return t, nil
 }
 
@@ -41,7 +45,8 @@ func readSpec(fsys fs.FS, side *sideFiles) (*spec, string, error) {
 		if err != nil {
 			return nil, "", fmt.Errorf("tokenizer.json: %w", err)
 		}
-		return s, "tokenizer.json", nil
+		side.settings.prefixSpace(s, side.tokenizer.Class)
+		return s, "tokenizer.json", side.settings.amend(s)
 	}
 	if !errors.Is(err, fs.ErrNotExist) {
 		return nil, "", err
@@ -120,12 +125,14 @@ func newTokenizer(s *spec) (*Tokenizer, error) {
 }
 
 // addTokens registers the added tokens as the library does: a token that the model knows keeps the model's id, another
-// one gets the next free id, whatever the file says. A tiktoken file leaves gaps, and there the given ids count.
+// one gets the next free id, whatever the file says. A tiktoken file leaves gaps, and there the given ids count. Of a
+// token that comes twice the later flags count; but once special is special.
 func (t *Tokenizer) addTokens(s *spec) (special map[string]bool, err error) {
 	t.addedID, t.addedToken = map[string]uint32{}, map[uint32]addedToken{}
 	special = map[string]bool{}
 	next := uint32(t.vocab.count)
 	var list []*addedToken
+	places := map[string]int{}
 	for i := range s.added {
 		token := &s.added[i]
 		if token.Content == "" {
@@ -137,7 +144,10 @@ func (t *Tokenizer) addTokens(s *spec) (special map[string]bool, err error) {
 		if token.Special {
 			special[token.Content] = true
 		}
-		if _, again := t.addedID[token.Content]; again {
+		if place, again := places[token.Content]; again {
+			token.ID = list[place].ID
+			list[place] = token
+			t.addedToken[token.ID] = *token
 			continue
 		}
 		id := t.vocab.idOf(token.Content)
@@ -151,7 +161,11 @@ func (t *Tokenizer) addTokens(s *spec) (special map[string]bool, err error) {
 		next = max(next, id+1)
 		t.addedID[token.Content] = id
 		t.addedToken[id] = *token
+		places[token.Content] = len(list)
 		list = append(list, token)
+	}
+	if s.specialAsText {
+		list = slices.DeleteFunc(list, func(token *addedToken) bool { return special[token.Content] })
 	}
 	t.match(list)
 	return special, nil

@@ -115,8 +115,11 @@ func TestEndIDsAndNamesComeFromTheFilesBeside(t *testing.T) {
 	if text, ok := tok.Token(2); text != "ab" || !ok {
 		t.Errorf("token 2: %q, %v", text, ok)
 	}
-	if _, ok := tok.Token(5); ok {
-		t.Error("there is a token 5")
+	if text, _ := tok.Token(5); text != "<s>" {
+		t.Errorf("token 5: %q; it has a name and so is added", text)
+	}
+	if _, ok := tok.Token(6); ok {
+		t.Error("there is a token 6")
 	}
 }
 

@@ -57,9 +57,9 @@ func readVocabMerges(fsys fs.FS, side *sideFiles) (*spec, error) {
 	var s *spec
 	switch class := strings.TrimSuffix(side.tokenizer.Class, "Fast"); class {
 	case "Qwen2Tokenizer":
-		s = byteLevelSpec(qwen2Pattern, side.tokenizer.PrefixSpace, true)
+		s = byteLevelSpec(qwen2Pattern, flag(side.settings.PrefixSpace, false), true)
 	case "GPT2Tokenizer":
-		s = byteLevelSpec(gpt2Pattern, side.tokenizer.PrefixSpace, false)
+		s = byteLevelSpec(gpt2Pattern, flag(side.settings.PrefixSpace, false), false)
 	default:
 		return nil, fmt.Errorf("vocab.json: tokenizer_class %q is not supported without a tokenizer.json", class)
 	}
@@ -86,7 +86,7 @@ func readVocabMerges(fsys fs.FS, side *sideFiles) (*spec, error) {
 	if err := lines.Err(); err != nil {
 		return nil, fmt.Errorf("merges.txt: %w", err)
 	}
-	s.added, err = side.tokenizer.addedTokens()
+	s.added, err = side.settings.decoderTokens()
 	s.model.ranked = true
 	return s, err
 }
@@ -108,7 +108,7 @@ func readTiktoken(fsys fs.FS, side *sideFiles) (*spec, string, error) {
 	if err := s.model.readRanks(data); err != nil {
 		return nil, "", fmt.Errorf("%s: %w", name, err)
 	}
-	if s.added, err = side.tokenizer.addedTokens(); len(s.added) == 0 {
+	if s.added, err = side.settings.decoderTokens(); len(s.added) == 0 {
 		s.added = known
 	}
 	return s, name, err

@@ -6,12 +6,12 @@ import (
 	"fmt"
 	"io/fs"
 	"slices"
-	"strconv"
 )
 
 // sideFiles are the files beside the vocabulary, as far as a tokenizer needs them.
 type sideFiles struct {
 	config, generation, tokenizer, specialMap sideFile
+	settings                                  settings
 }
 
 // sideFile is the union of the fields that are read from these files.
@@ -20,11 +20,9 @@ type sideFile struct {
 	TextConfig *struct {
 		EOSTokenID tokenIDs `json:"eos_token_id"`
 	} `json:"text_config"`
-	Class       string                `json:"tokenizer_class"`
-	ModelType   string                `json:"model_type"`
-	PrefixSpace bool                  `json:"add_prefix_space"`
-	AddedTokens map[string]addedToken `json:"added_tokens_decoder"`
-	names       map[string]string
+	Class     string `json:"tokenizer_class"`
+	ModelType string `json:"model_type"`
+	names     map[string]string
 }
 
 // tokenIDs is an id, a list of ids, or nothing.
@@ -47,11 +45,12 @@ func (ids *tokenIDs) UnmarshalJSON(data []byte) error {
 	return nil
 }
 
-// tokenNames are the special tokens that templates know by name.
-var tokenNames = []string{"bos_token", "eos_token", "unk_token", "pad_token", "sep_token", "cls_token", "mask_token"}
+// tokenNames are the special tokens that have a name, in the order in which transformers adds them.
+var tokenNames = []string{"bos_token", "eos_token", "unk_token", "sep_token", "pad_token", "cls_token", "mask_token"}
 
 func readSideFiles(fsys fs.FS) (*sideFiles, error) {
 	side := new(sideFiles)
+	var specialMap []byte // counts for tokenizers that do not list their added tokens
 	for name, into := range map[string]*sideFile{
 		"config.json": &side.config, "generation_config.json": &side.generation,
 		"tokenizer_config.json": &side.tokenizer, "special_tokens_map.json": &side.specialMap,
@@ -65,6 +64,19 @@ func readSideFiles(fsys fs.FS) (*sideFiles, error) {
 		}
 		if err := into.parse(data); err != nil {
 			return nil, fmt.Errorf("%s: %w", name, err)
+		}
+		if into == &side.tokenizer {
+			err = side.settings.parse(data)
+		} else if into == &side.specialMap {
+			specialMap = data
+		}
+		if err != nil {
+			return nil, fmt.Errorf("%s: %w", name, err)
+		}
+	}
+	if specialMap != nil && side.settings.AddedTokens == nil {
+		if err := side.settings.parseNamed(specialMap); err != nil {
+			return nil, fmt.Errorf("special_tokens_map.json: %w", err)
 		}
 	}
 	return side, nil
@@ -130,19 +142,4 @@ var commonNames = map[string][]string{
 	"eos_token": {"</s>", "<|end_of_text|>", "<eos>", "<|endoftext|>", "<｜end▁of▁sentence｜>", "[EOS]", "<|im_end|>"},
 	"unk_token": {"<unk>", "[UNK]"},
 	"pad_token": {"<pad>", "[PAD]", "<|pad|>"},
-}
-
-// addedTokens returns the tokens that tokenizer_config.json adds, by id.
-func (f *sideFile) addedTokens() ([]addedToken, error) {
-	var out []addedToken
-	for key, token := range f.AddedTokens {
-		id, err := strconv.ParseUint(key, 10, 32)
-		if err != nil || id > maxID {
-			return nil, fmt.Errorf("tokenizer_config.json: added_tokens_decoder: bad id %.20q", key)
-		}
-		token.ID = uint32(id)
-		out = append(out, token)
-	}
-	slices.SortFunc(out, func(a, b addedToken) int { return int(a.ID) - int(b.ID) })
-	return out, nil
 }

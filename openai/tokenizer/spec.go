@@ -12,6 +12,7 @@ type spec struct {
 	normalizer, preTokenizer, postProcessor, decoder *component
 	added                                            []addedToken
 	model                                            modelSpec
+	specialAsText                                    bool // special tokens in a text are not looked for
 }
 
 // modelSpec is the model of a tokenizer.json.
