@@ -98,13 +98,13 @@ func element(c *cursor, name string, s shape, dst []byte, depth int) ([]byte, bo
 		}
 		text := c.rest()[:i]
 		c.pos += i
-		return appendTyped(dst, text, s.kind()), c.lit(m3Mark + "</" + name + ">")
+		return s.appendText(dst, text), c.lit(m3Mark + "</" + name + ">")
 	}
 	names, values, ok := children(c, s, depth)
 	if !ok || !c.lit(m3Mark+"</"+name+">") {
 		return dst, false
 	}
-	if s.isList() {
+	if s.isList() || s.types(0) == nil && len(names) == 1 && names[0] == "item" {
 		return appendList(dst, values), true
 	}
 	return appendObject(dst, names, values), true

@@ -27,7 +27,10 @@ func pythonHead(p *Parser, c *cursor, more bool) (s start, ok bool) {
 		}
 	}
 	s.list = true
-	return pythonCall(c, s)
+	s, ok = pythonCall(c, s)
+	_, none := s.args.(givenArgs)
+	s.explicit = more || p.calls == 0 && p.blank && !none // all the answer, and with a keyword
+	return s, ok
 }
 
 // linesHead matches the first call behind the marker, or the next one: on a line of its own, or in a list after all.

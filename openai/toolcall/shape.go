@@ -119,6 +119,19 @@ func (s shape) types(depth int) []string {
 // kind is how a value of this shape that comes as text is to be written.
 func (s shape) kind() kind { return kindOf(s.types(0)) }
 
+// appendText appends a value that came as text. An object or a list without members comes as none.
+func (s shape) appendText(dst []byte, text string) []byte {
+	if strings.TrimSpace(text) == "" {
+		switch s.only() {
+		case "object":
+			return append(dst, "{}"...)
+		case "array":
+			return append(dst, "[]"...)
+		}
+	}
+	return appendTyped(dst, text, s.kind())
+}
+
 // only is the one type that a value must have, "" if there are several or none.
 func (s shape) only() string {
 	if types := s.types(0); len(types) > 0 && len(slices.Compact(types)) == 1 && s.AnyOf == nil && s.OneOf == nil {

@@ -183,7 +183,7 @@ func (a *tagArgs) open(c *cursor) bool {
 	switch {
 	case strings.Contains(attributes, `string="true"`), strings.Contains(attributes, `type="string"`), strings.Contains(attributes, "arg_type>string<"):
 		a.kind = textKind
-	case strings.Contains(attributes, `type="`):
+	case strings.Contains(attributes, `string="false"`), strings.Contains(attributes, `type="`):
 		a.kind = anyKind
 	}
 	return true
