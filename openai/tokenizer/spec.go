@@ -3,7 +3,6 @@ package tokenizer
 import (
 	"encoding/json"
 	"fmt"
-	"strconv"
 	"strings"
 )
 
@@ -189,7 +188,7 @@ func (m *modelSpec) readPieces(r *jsonReader) {
 		r.expect('[')
 		scratch = r.text(scratch[:0])
 		r.expect(',')
-		score, err := strconv.ParseFloat(r.number(), 64)
+		score, err := parseScore(r.number())
 		r.expect(']')
 		if err == nil {
 			err = m.vocab.set(scratch, uint32(len(m.scores)))
