@@ -12,7 +12,7 @@ type harmony struct {
 	last          bool // no tool parser follows: calls are content
 	buf           string
 	kind          kind
-	thought, said string // what one run puts out
+	thought, said []byte // what one run puts out
 }
 
 // kind is where the text being read goes.
@@ -47,10 +47,10 @@ func (h *harmony) Add(text string) (reasoning, content string) {
 func (h *harmony) Flush() (reasoning, content string) { return h.run(true) }
 
 func (h *harmony) run(eof bool) (reasoning, content string) {
-	h.thought, h.said = "", ""
+	h.thought, h.said = h.thought[:0], h.said[:0]
 	for h.buf != "" && h.step(eof) {
 	}
-	return h.thought, h.said
+	return string(h.thought), string(h.said)
 }
 
 // step settles some of the buffer. It reports false when that takes more text.
@@ -84,23 +84,23 @@ func (h *harmony) step(eof bool) bool {
 // pass puts out n bytes where the message being read goes.
 func (h *harmony) pass(n int) {
 	if h.kind == thoughts {
-		h.thought += h.buf[:n]
+		h.thought = append(h.thought, h.buf[:n]...)
 	} else {
-		h.said += h.buf[:n]
+		h.said = append(h.said, h.buf[:n]...)
 	}
 	h.buf = h.buf[n:]
 }
 
 // header reads the header of a message and drops it, unless the message is a call. A marker that begins none is text.
 func (h *harmony) header(mark string, eof bool) bool {
-	at := strings.Index(h.buf, messageMark)
+	at := strings.Index(h.buf[:min(len(h.buf), maxHeader+len(messageMark))], messageMark)
 	switch {
 	case at < 0 && len(h.buf) < maxHeader+len(messageMark) && !eof:
 		return false
 	case at < 0 && h.headerAlone(mark): // the answer was cut off in it
 		h.buf = ""
 		return false
-	case at < 0 || at > maxHeader:
+	case at < 0:
 		h.pass(len(mark))
 		return true
 	}
@@ -131,13 +131,25 @@ func (h *harmony) headerAlone(mark string) bool {
 	}) < 0
 }
 
-// first returns the marker that comes first in a text, and where, or −1.
+// window is how far a text is searched for all markers before it is searched any further.
+const window = 256
+
+// first returns the marker that comes first in a text, and where, or −1. It reads little more of the text than that: what
+// follows may be searched again and again.
 func first(text string, marks []string) (at int, mark string) {
-	at = -1
-	for _, m := range marks {
-		if i := strings.Index(text, m); i >= 0 && (at < 0 || i < at) {
-			at, mark = i, m
+	for size := window; ; size *= 4 {
+		part := text[:min(size, len(text))]
+		at = -1
+		for _, m := range marks {
+			if i := strings.Index(part, m); i >= 0 && (at < 0 || i < at) {
+				at, mark, part = i, m, part[:min(len(part), i+maxMark)]
+			}
+		}
+		if at >= 0 || size >= len(text) {
+			return at, mark
 		}
 	}
-	return at, mark
 }
+
+// maxMark is as long as the longest marker, at least.
+const maxMark = 64

@@ -180,16 +180,19 @@ func TestThePromptTellsWhereTheAnswerBegins(t *testing.T) {
 // What a model writes without end is read in proportion to its length, whether or not a marker may still come.
 func TestEndlessTextIsReadInLinearTime(t *testing.T) {
 	for _, name := range []string{"qwen3", "hy4", "k2_horizon", "kimi_k3", "gemma4", "harmony", "inkling"} {
-		for _, again := range []string{" ", "<", "<think:x", "<|channel|>", "<|start|>x"} {
-			for _, inside := range []bool{false, true} {
-				p, _ := New(name, inside)
-				begin := time.Now()
-				for range 500_000 / len(again) {
-					p.Add(again)
-				}
-				p.Flush()
-				if took := time.Since(begin); took > 5*time.Second {
-					t.Errorf("%s: %s… took %v", name, again, took)
+		for _, again := range []string{" ", "<", "<think:x", "<|channel|>", "<|start|>x", "<|end|>", "<|end_message|>", "<|end_of_msg|>"} {
+			text := strings.Repeat(again, 500_000/len(again))
+			for _, step := range []int{len(again), len(text)} {
+				for _, inside := range []bool{false, true} {
+					p, _ := New(name, inside)
+					begin := time.Now()
+					for at := 0; at < len(text); at += step {
+						p.Add(text[at : at+step])
+					}
+					p.Flush()
+					if took := time.Since(begin); took > 5*time.Second {
+						t.Errorf("%s: %s… by %d took %v", name, again, step, took)
+					}
 				}
 			}
 		}

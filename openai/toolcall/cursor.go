@@ -62,12 +62,12 @@ func (c *cursor) peek() byte {
 
 // until returns the text before stop and steps over both.
 func (c *cursor) until(stop string) (string, bool) {
-	rest := c.rest()
-	if i := strings.Index(rest, stop); i >= 0 && i <= maxName {
+	rest, limit := c.rest(), maxName+len(stop)
+	if i := strings.Index(rest[:min(limit, len(rest))], stop); i >= 0 {
 		c.pos += i + len(stop)
 		return rest[:i], true
 	}
-	if !c.eof && len(rest) < maxName+len(stop) && !strings.Contains(rest, stop) {
+	if !c.eof && len(rest) < limit {
 		c.short = true
 	}
 	return "", false

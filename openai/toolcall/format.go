@@ -1,6 +1,9 @@
 package toolcall
 
-import "strings"
+import (
+	"slices"
+	"strings"
+)
 
 // format is how a family of models writes calls.
 type format struct {
@@ -16,11 +19,8 @@ type format struct {
 
 // find returns where the first marker of a text stands, and whether it may open a call.
 func (f *format) find(text string) (at int, marker string, opens bool) {
-	at, marker = earliest(text, f.open)
-	if i, m := earliest(text, f.drop); m != "" && (marker == "" || i < at) {
-		return i, m, false
-	}
-	return at, marker, marker != ""
+	at, marker = earliest(text, f.open, f.drop)
+	return at, marker, slices.Contains(f.open, marker)
 }
 
 // mayBegin is the length of the longest end of text that may still become a marker.
@@ -28,16 +28,38 @@ func (f *format) mayBegin(text string) int {
 	return max(heldSuffix(text, f.open), heldSuffix(text, f.drop))
 }
 
-// earliest returns the first of several markers in a text, the longest if two begin together, or −1.
-func earliest(text string, markers []string) (at int, marker string) {
-	at = -1
-	for _, m := range markers {
-		end := len(text)
-		if at >= 0 {
-			end = min(end, at+len(m))
+// window is how far a text is searched for all markers before it is searched any further.
+const window = 256
+
+// earliest returns the first of several markers in a text, the longest if two begin together, or −1. It reads little more
+// of the text than that: what follows may be searched again and again.
+func earliest(text string, lists ...[]string) (at int, marker string) {
+	longest := 0
+	for _, markers := range lists {
+		for _, m := range markers {
+			longest = max(longest, len(m))
 		}
-		if i := strings.Index(text[:end], m); i >= 0 && (at < 0 || i < at || len(m) > len(marker)) {
-			at, marker = i, m
+	}
+	for size := window; ; size *= 4 {
+		part := text[:min(size, len(text))]
+		at, marker = earliestIn(part, lists)
+		if len(part) == len(text) || at >= 0 && at+longest <= len(part) {
+			return at, marker
+		}
+	}
+}
+
+func earliestIn(text string, lists [][]string) (at int, marker string) {
+	at = -1
+	for _, markers := range lists {
+		for _, m := range markers {
+			end := len(text)
+			if at >= 0 {
+				end = min(end, at+len(m))
+			}
+			if i := strings.Index(text[:end], m); i >= 0 && (at < 0 || i < at || len(m) > len(marker)) {
+				at, marker = i, m
+			}
 		}
 	}
 	return at, marker
@@ -55,6 +77,12 @@ func heldSuffix(text string, markers []string) int {
 		}
 	}
 	return held
+}
+
+// cutOff reports whether a text is no more than the beginning of a marker: where an answer was cut off.
+func cutOff(text string, markers []string) bool {
+	text = strings.TrimLeft(text, " \n\t\r")
+	return len(text) > 1 && heldSuffix(text, markers) == len(text)
 }
 
 // stops is what arguments that are not followed any more run up to: what closes them, or opens another call.

@@ -73,7 +73,10 @@ func orObject(f *format) *format {
 	both := *f
 	both.head = func(p *Parser, c *cursor, more bool) (start, bool) {
 		at := c.pos
-		for c.space(); c.any(f.open...); c.space() {
+		c.space()
+		for range f.open {
+			c.any(f.open...)
+			c.space()
 		}
 		if c.pos > at && c.ahead("{") {
 			return object(c, false, false)

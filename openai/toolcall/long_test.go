@@ -29,26 +29,55 @@ var longTexts = []struct{ format, start, again string }{
 	{"gemma4", gemma4.call + "call:search{q:", "1111"},
 	{"glm45_moe", "<tool_call>search", " \n"},
 	{"harmony", "<|channel|>", " to="},
+	{"minicpm5", `<function name="search"><param name="q">`, "<![CDATA["},
+	{"minicpm5", `<function name="search"><param name="q"><![CDATA[`, "]]"},
+	{"seed_oss", "<seed:tool_call>\n<function=get_weather>\n<parameter=opts>", "{'a': ["},
+	{"k2_horizon", "<ifm|tool_calls>", "<ifm|tool_call>"},
+	{"k2_horizon", "<ifm|tool_calls><ifm|tool_call>", " \n"},
+	{"dots3", "", "<dots_function_call>"},
+	{"step3", "", "<｜tool_calls_begin｜>"},
+	{"deepseek", "", deepseekCalls},
+	{"cohere", "", "<|START_ACTION|>"},
+	{"dots3", "<dots_function_call>", `<invoke name="`},
+	{"dots3", "<dots_function_call>", `{"`},
+	{"olmo3", "<function_calls>", "search() \n"},
+	{"lfm2.5", "<|tool_call_start|>[search(q=", "[{'"},
+	{"function_gemma", "<start_function_call>call:search{", "a:<escape>b<escape>,"},
+	{"hy4", "", "<tool_calls:x"},
+	{"minimax_m3", m3Mark + "<tool_call>" + m3Mark + `<invoke name="get_weather">`, m3Mark + "<opts>"},
+	{"sarashina", "[", "{'a': "},
+	{"xlam", "[", "[{"},
+	{"llama_nemotron", "<TOOLCALL>", "["},
+	{"mistral", "[TOOL_CALLS]", "[ARGS]"},
+	{"inkling", "", "<|content_invoke_tool_json|>"},
+	{"inkling", "", "<|content_text|>"},
+	{"qwen_xml", "", "<function="},
+	{"kimi_k3", "", "<|end_of_msg|>"},
 }
 
-// Text without end costs time in proportion to its length, also where all of it must be held back.
+// Text without end costs time in proportion to its length, also where all of it must be held back, and whether it comes
+// bit by bit or at once.
 func TestEndlessTextIsReadInLinearTime(t *testing.T) {
+	const size = 200_000
 	tools := declared(t)
 	for _, x := range longTexts {
-		p, err := New(x.format, tools)
-		if err != nil {
-			t.Fatal(err)
-		}
-		begin := time.Now()
-		p.Add(x.start)
-		for range 200_000 / len(x.again) {
-			p.Add(x.again)
-		}
-		p.Flush()
-		if took := time.Since(begin); took > 5*time.Second {
-			t.Errorf("%s: %s%s… took %v", x.format, x.start, x.again, took)
-		} else if testing.Verbose() {
-			t.Logf("%-10s %v %s%s…", x.format, took.Round(time.Millisecond), x.start, strings.TrimSpace(x.again))
+		text := strings.Repeat(x.again, size/len(x.again))
+		for _, step := range []int{len(x.again), len(text)} {
+			p, err := New(x.format, tools)
+			if err != nil {
+				t.Fatal(err)
+			}
+			begin := time.Now()
+			p.Add(x.start)
+			for at := 0; at < len(text); at += step {
+				p.Add(text[at : at+step])
+			}
+			p.Flush()
+			if took := time.Since(begin); took > 5*time.Second {
+				t.Errorf("%s: %s%s… by %d took %v", x.format, x.start, x.again, step, took)
+			} else if testing.Verbose() {
+				t.Logf("%-10s %v by %d %s%s…", x.format, took.Round(time.Millisecond), step, x.start, strings.TrimSpace(x.again))
+			}
 		}
 	}
 }

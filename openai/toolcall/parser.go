@@ -35,6 +35,8 @@ type Parser struct {
 	held   string // that white space
 	plain  lexer  // follows an object that is content
 	events []Event
+	joined []byte // what the next event holds
+	argues bool   // it is arguments
 }
 
 // state is what the head of the buffer is part of.
@@ -110,7 +112,20 @@ func (p *Parser) run(eof bool) []Event {
 	p.events = nil
 	for p.step(eof) {
 	}
+	p.emit()
 	return p.events
+}
+
+// emit makes an event of what has been joined.
+func (p *Parser) emit() {
+	switch {
+	case len(p.joined) == 0:
+	case p.argues:
+		p.events = append(p.events, Event{Call: openai.CallDelta{Index: p.calls - 1, Arguments: string(p.joined)}})
+	default:
+		p.events = append(p.events, Event{Text: string(p.joined)})
+	}
+	p.joined = p.joined[:0]
 }
 
 // step settles some more of the buffer. It reports false when that takes more text.
@@ -207,6 +222,7 @@ func (p *Parser) begin(s start, consumed int) {
 	if s.id == "" {
 		s.id = newID()
 	}
+	p.emit()
 	p.events = append(p.events, Event{Call: openai.CallDelta{Index: p.calls, ID: s.id, Name: s.name}})
 	p.calls++
 	p.buf = p.buf[consumed:]
@@ -243,6 +259,9 @@ func (p *Parser) afterCall(eof bool) bool {
 		return false
 	}
 	p.buf = p.buf[c.pos:]
+	if eof && cutOff(p.buf, p.format.closes) {
+		p.buf = ""
+	}
 	p.state, p.list = inText, false
 	return p.buf != "" || eof
 }
@@ -281,11 +300,11 @@ func (p *Parser) say(text string) {
 		}
 		text, p.held, p.blank = p.held+text, "", false
 	}
-	if n := len(p.events); n > 0 && p.events[n-1].Text != "" {
-		p.events[n-1].Text += text
-		return
+	if p.argues {
+		p.emit()
+		p.argues = false
 	}
-	p.events = append(p.events, Event{Text: text})
+	p.joined = append(p.joined, text...)
 }
 
 // argue emits more of the current call's arguments.
@@ -293,11 +312,11 @@ func (p *Parser) argue(text string) {
 	if text == "" {
 		return
 	}
-	if n := len(p.events); n > 0 && p.events[n-1].Text == "" && p.events[n-1].Call.Name == "" {
-		p.events[n-1].Call.Arguments += text
-		return
+	if !p.argues {
+		p.emit()
+		p.argues = true
 	}
-	p.events = append(p.events, Event{Call: openai.CallDelta{Index: p.calls - 1, Arguments: text}})
+	p.joined = append(p.joined, text...)
 }
 
 // newID is a call's id: unique among the calls of a conversation.

@@ -153,6 +153,14 @@ func TestArgumentsComeAsTheyAreWritten(t *testing.T) {
 		"glm45_moe":  "<tool_call>search\n<arg_key>q</arg_key>\n<arg_value>" + long,
 		"minimax_m3": m3Mark + "<tool_call>" + m3Mark + `<invoke name="search">` + m3Mark + "<q>" + long,
 		"minimax_m2": "<minimax:tool_call>\n<invoke name=\"search\">\n<parameter name=\"q\">" + long,
+		"seed_oss":   "<seed:tool_call>\n<function=search>\n<parameter=q>" + long,
+		"dots3":      "<dots_function_call>\n<invoke name=\"search\">\n<parameter name=\"q\">" + long,
+		"k2_horizon": "<ifm|tool_calls><ifm|tool_call>search<ifm|arg_key>q</ifm|arg_key><ifm|arg_value>" + long,
+		"minicpm5":   `<function name="search"><param name="q"><![CDATA[` + long,
+		"lfm2.5":     `<|tool_call_start|>[search(q="` + long,
+		"olmo3":      `<function_calls>search(q="` + long,
+		"hy4":        "<tool_calls:x><tool_call:x>search<arg_key:x>q</arg_key:x><arg_value:x>" + long,
+		"xlam":       `[{"name":"search","arguments":{"q":"` + long,
 		"harmony":    `<|channel|>commentary to=functions.search<|message|>{"q":"` + long,
 	} {
 		p, _ := New(format, tools)

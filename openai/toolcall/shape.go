@@ -73,6 +73,9 @@ func (s shape) child(raw json.RawMessage) shape {
 	if root == nil {
 		root = &s
 	}
+	if len(raw) == 0 {
+		return shape{root: root}
+	}
 	c := readShape(raw)
 	c.root = root
 	for range maxRefs {
@@ -185,6 +188,9 @@ func (s shape) whole() json.RawMessage {
 // typeNames reads a schema's type: one name or a list.
 func typeNames(raw json.RawMessage) (names []string) {
 	var one string
+	if len(raw) == 0 {
+		return nil
+	}
 	if json.Unmarshal(raw, &one) == nil {
 		return []string{one}
 	}

@@ -87,7 +87,8 @@ func invokes(group string, trim trimming) *format {
 func tagHead(t *tags) func(*Parser, *cursor, bool) (start, bool) {
 	return func(p *Parser, c *cursor, _ bool) (s start, ok bool) {
 		c.space()
-		for c.any(t.groups...) {
+		for range t.groups {
+			c.any(t.groups...)
 			c.space()
 		}
 		c.any(t.before...)
@@ -112,7 +113,7 @@ func tagHead(t *tags) func(*Parser, *cursor, bool) (start, bool) {
 // toolName reads up to the earliest of the marks that may end a name.
 func (t *tags) toolName(c *cursor) (string, bool) {
 	from := c.rest()
-	at, mark := earliest(from, t.name)
+	at, mark := earliest(from[:min(len(from), maxName+len(t.param))], t.name)
 	if at < 0 || at > maxName {
 		c.short = c.short || !c.eof && at < 0 && len(from) <= maxName+len(t.param)
 		return "", false
@@ -275,6 +276,9 @@ func (a *tagArgs) stray(p *Parser, from int, eof bool) {
 	switch {
 	case at >= 0:
 		at += from + 1
+	case eof && cutOff(p.buf[from:], next):
+		p.buf = ""
+		return
 	case eof:
 		at = len(p.buf)
 	default:
