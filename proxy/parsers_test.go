@@ -263,6 +263,27 @@ func TestOneNameMayChooseBothParsers(t *testing.T) {
 	}
 }
 
+// These are all names that SMG 1.13.0 takes, but for hf: what that one reads is said in each tokenizer's own files.
+func TestEveryNameOfThePublishedGatewayStarts(t *testing.T) {
+	both := "cohere_cmd deepseek_v4 deepseek_v4.1 deepseek_v41 dots3 function_gemma gemma4 glm glm4 hy4 hy_v4 inkling iquest json " +
+		"k2_horizon kimi_k3 lfm2.5 ling llama_nemotron minicpm5 minimax_m2 minimax_m3 mistral_v13 olmo3 passthrough plain qwen2.5 " +
+		"qwen3 qwen3_tagged qwen3_tagged_direct seed_oss step3 xlam"
+	for _, name := range strings.Fields(both + " base deepseek_r1 deepseek_v31 glm45 kimi kimi_k25 kimi_thinking minimax nano_v3 qwen3_thinking") {
+		if err := (ModelConfig{ReasoningParser: name}).Validate(); err != nil {
+			t.Error(err)
+		}
+	}
+	for _, name := range strings.Fields(strings.TrimPrefix(both, "cohere_cmd ") + " cohere deepseek deepseek31 deepseek32 glm45_moe glm47_moe kimik2 " +
+		"llama mistral nemotron pythonic qwen qwen_coder qwen_xml sarashina") {
+		if err := (ModelConfig{ToolCallParser: name}).Validate(); err != nil {
+			t.Error(err)
+		}
+	}
+	if err := (ModelConfig{ReasoningParser: "hf", ToolCallParser: "hf"}).Validate(); err == nil || strings.Count(err.Error(), "response template") != 2 {
+		t.Error(err)
+	}
+}
+
 func TestUnknownParsersAreRefusedAtTheStart(t *testing.T) {
 	err := ModelConfig{ReasoningParser: "x", ToolCallParser: "y"}.Validate()
 	if err == nil || !strings.Contains(err.Error(), "reasoning_parser: ") || !strings.Contains(err.Error(), "tool_call_parser: ") {

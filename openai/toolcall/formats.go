@@ -103,7 +103,7 @@ var (
 	minimaxFormat = invokes("minimax:tool_call", trimNone)
 
 	// As minimaxFormat. A JSON object may stand in place of the tags.
-	dotsFormat = orObject(invokes("dots_function_call", trimAll))
+	dotsFormat = orObject(invokes("dots_function_call", trimLine))
 
 	// <function name="f"><param name="a">1</param><param name="b"><![CDATA[<b>]]></param></function>
 	cpmFormat = &format{open: []string{`<function name="`}, closes: []string{"</function>"}, head: tagHead(cpmTags)}
