@@ -263,6 +263,29 @@ func TestOneNameMayChooseBothParsers(t *testing.T) {
 	}
 }
 
+func TestAnEmptyAnswerHasItsRole(t *testing.T) {
+	for _, dialect := range dialects {
+		b := start(t, one(t, dialect, ""), func(s *setup) { s.models.ReasoningParser, s.models.ToolCallParser = "deepseek_r1", "hermes" })
+		for _, members := range []string{"", weather} {
+			got := add(chunks(t, b.chat(t, members+`,"stream":true`).body), 0)
+			if got.roles != 1 || got.content != "" || len(got.finish) != 1 || got.finish[0] != "stop" {
+				t.Errorf("%s%s: %+v", dialect, members, got)
+			}
+		}
+	}
+}
+
+// A family that the published gateway reads by a table, named once.
+func TestAHunyuanAnswerIsTakenApart(t *testing.T) {
+	text := "<think:opensource>想 </think> so</think:opensource>Look:<tool_calls:opensource><tool_call:opensource>weather" +
+		"<arg_key:opensource>city</arg_key:opensource><arg_value:opensource>Rome</arg_value:opensource></tool_call:opensource></tool_calls:opensource>"
+	b := start(t, one(t, "tokenspeed", text), func(s *setup) { s.models.ToolCallParser = "hy4" })
+	want := called{content: "Look:", reasoning: "想 </think> so", calls: []string{`weather({"city":"Rome"})`}, ids: 1, finish: "tool_calls"}
+	if got := b.bothWays(t, weather); fmt.Sprintf("%+v", got) != fmt.Sprintf("%+v", want) {
+		t.Errorf("got %+v\nwant %+v", got, want)
+	}
+}
+
 // These are all names that SMG 1.13.0 takes, but for hf: what that one reads is said in each tokenizer's own files.
 func TestEveryNameOfThePublishedGatewayStarts(t *testing.T) {
 	both := "cohere_cmd deepseek_v4 deepseek_v4.1 deepseek_v41 dots3 function_gemma gemma4 glm glm4 hy4 hy_v4 inkling iquest json " +
