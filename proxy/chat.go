@@ -86,14 +86,14 @@ func (g *Gateway) relay(x *exchange, ctx context.Context, p *prompt, a *answer, 
 	}
 	if a.stopped() {
 		localStops.Inc()
-		gen.stream.Close()
+		gen.stream.Stop()
 	}
 	if last {
 		if err := out.finish(a.last(), a); err != nil {
 			return err
 		}
 	}
-	gen.settle()
+	gen.stream.Settle()
 	c.countAnswer(a.cost(), gen.ttft, time.Since(gen.sent))
 	return nil
 }

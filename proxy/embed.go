@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"net/http"
+	"slices"
 
 	"leeway/openai"
 	"leeway/routing"
@@ -51,13 +52,17 @@ func (g *Gateway) embed(x *exchange, r *http.Request) error {
 
 // embedOne has a worker embed one prompt, and another if that one fails.
 func (g *Gateway) embedOne(ctx context.Context, x *exchange, p *prompt, out *openai.Embeddings) error {
-	var tried []string
-	for attempt := 1; ; attempt++ {
-		lease, err := g.pick(x.id, p, tried)
+	var t trial
+	for {
+		lease, err := g.pick(x.id, p, t.tried)
 		if err != nil {
 			return err
 		}
-		e, err := g.pool.Embed(ctx, lease.Target().ID, p.tokens)
+		if t.spoilt(lease) {
+			lease.Release()
+			return t.err
+		}
+		e, err := g.pool.Embed(ctx, lease.Target().ID, p.tokens, slices.Contains(t.tried, lease.Target().ID))
 		if err == nil {
 			g.end(lease, routing.Outcome{PromptTokens: e.PromptTokens})
 			x.worker = lease.Target().ID
@@ -75,11 +80,7 @@ func (g *Gateway) embedOne(ctx context.Context, x *exchange, p *prompt, out *ope
 			err = errNoEmbeddings
 		}
 		g.end(lease, routing.Outcome{Error: asFailure(err).Code})
-		if ctx.Err() != nil || !elsewhere(err) || attempt >= g.config.attempts() {
-			return err
-		}
-		tried = append(tried, lease.Target().ID)
-		if err := g.pause(ctx, p, attempt); err != nil {
+		if err := g.next(ctx, p, &t, lease, err); err != nil {
 			return err
 		}
 	}

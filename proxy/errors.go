@@ -119,6 +119,8 @@ func asFailure(err error) failure {
 func fromWorker(e *engine.Error) failure {
 	status := workerStatus(e)
 	switch {
+	case isCredentials(e):
+		return fail(status, "worker_stream_failed", "The worker refused the gateway's own credentials.", kindBackend)
 	case e.Code == engine.InvalidArgument && !e.Transport:
 		return fail(status, "invalid_request_parameters", "The worker refused the request: "+firstLine(e.Message), kindValidation)
 	case status < 500:
@@ -137,12 +139,8 @@ func workerStatus(e *engine.Error) int {
 	switch e.Code {
 	case engine.InvalidArgument, engine.FailedPrecondition, engine.OutOfRange:
 		return http.StatusBadRequest
-	case engine.Canceled:
+	case engine.Canceled, engine.Unauthenticated, engine.PermissionDenied:
 		return http.StatusBadGateway
-	case engine.Unauthenticated:
-		return http.StatusUnauthorized
-	case engine.PermissionDenied:
-		return http.StatusForbidden
 	case engine.NotFound:
 		return http.StatusNotFound
 	case engine.AlreadyExists, engine.Aborted:
@@ -157,6 +155,12 @@ func workerStatus(e *engine.Error) int {
 		return http.StatusNotImplemented
 	}
 	return http.StatusInternalServerError
+}
+
+// isCredentials says that a worker does not let the gateway in. The client, whose key went no further than here, can do
+// nothing about that, and must not take its own for wrong.
+func isCredentials(e *engine.Error) bool {
+	return !e.Transport && (e.Code == engine.Unauthenticated || e.Code == engine.PermissionDenied)
 }
 
 // elsewhere reports whether another worker may do better where this one failed.

@@ -23,8 +23,8 @@ func TestEveryErrorHasAStatusACodeAndNoSecret(t *testing.T) {
 	}{
 		{worker(engine.FailedPrecondition), 400, "worker_stream_failed", false},
 		{worker(engine.OutOfRange), 400, "worker_stream_failed", false},
-		{worker(engine.Unauthenticated), 401, "worker_stream_failed", false},
-		{worker(engine.PermissionDenied), 403, "worker_stream_failed", false},
+		{worker(engine.Unauthenticated), 502, "worker_stream_failed", true},
+		{worker(engine.PermissionDenied), 502, "worker_stream_failed", true},
 		{worker(engine.NotFound), 404, "worker_stream_failed", false},
 		{worker(engine.AlreadyExists), 409, "worker_stream_failed", false},
 		{worker(engine.Aborted), 409, "worker_stream_failed", false},

@@ -26,29 +26,62 @@ type generation struct {
 // generate finds a worker that begins to answer. Where one fails before that, another is tried, as long as attempts are
 // left and the client has nothing yet.
 func (g *Gateway) generate(ctx context.Context, id string, p *prompt, out reply) (*generation, error) {
-	var tried []string
-	for attempt := 1; ; attempt++ {
-		lease, err := g.pick(id, p, tried)
+	var t trial
+	for {
+		lease, err := g.pick(id, p, t.tried)
 		if err != nil {
 			return nil, err
 		}
-		gen, err := g.begin(ctx, p, lease, out)
+		if t.spoilt(lease) {
+			lease.Release()
+			return nil, t.err
+		}
+		gen, err := g.begin(ctx, p, lease, slices.Contains(t.tried, lease.Target().ID), out)
 		if err == nil {
 			return gen, nil
 		}
 		g.end(lease, routing.Outcome{Error: asFailure(err).Code})
-		if ctx.Err() != nil || !elsewhere(err) || out.begun() {
+		if out.begun() {
 			return nil, err
 		}
-		if attempt >= g.config.attempts() {
-			countExhausted(p.route)
-			return nil, err
-		}
-		tried = append(tried, lease.Target().ID)
-		if err := g.pause(ctx, p, attempt); err != nil {
+		if err := g.next(ctx, p, &t, lease, err); err != nil {
 			return nil, err
 		}
 	}
+}
+
+// trial is what has come of a request so far.
+type trial struct {
+	attempts int
+	tried    []string // targets
+	broken   []string // of these, those whose engine failed at it, and would again
+	err      error    // the last failure
+}
+
+// spoilt says that the request has been chosen a worker again whose engine it broke, because there is no other.
+func (t *trial) spoilt(lease *routing.Lease) bool {
+	return slices.Contains(t.broken, lease.Target().ID)
+}
+
+// next notes a failed attempt and waits for the next one, or returns why there is none. Where nothing was sent there is
+// nothing to wait for.
+func (g *Gateway) next(ctx context.Context, p *prompt, t *trial, lease *routing.Lease, err error) error {
+	if ctx.Err() != nil || !elsewhere(err) {
+		return err
+	}
+	if t.attempts++; t.attempts >= g.config.attempts() {
+		countExhausted(p.route)
+		return err
+	}
+	t.err, t.tried = err, append(t.tried, lease.Target().ID)
+	if e, ok := errors.AsType[*engine.Error](err); ok && e.Code == engine.Internal && !e.Transport && !errors.Is(err, workers.ErrBrokenAnswer) {
+		t.broken = append(t.broken, lease.Target().ID)
+	}
+	g.log.Debug().Err(err).Str("worker", lease.Target().ID).Msg("attempt failed")
+	if errors.Is(err, workers.ErrNotReady) || errors.Is(err, workers.ErrUnknownWorker) {
+		return nil
+	}
+	return g.pause(ctx, p, t.attempts)
 }
 
 // pause waits before the attempt after the given one.
@@ -67,16 +100,20 @@ func (g *Gateway) pick(id string, p *prompt, tried []string) (*routing.Lease, er
 	})
 }
 
-// begin sends the request to the leased worker and waits for the first delta.
-func (g *Gateway) begin(ctx context.Context, p *prompt, lease *routing.Lease, out reply) (*generation, error) {
+// begin sends the request to the leased worker, perhaps again, and waits for the first delta.
+func (g *Gateway) begin(ctx context.Context, p *prompt, lease *routing.Lease, again bool, out reply) (*generation, error) {
 	gen := &generation{lease: lease, sent: time.Now()}
 	worker, _ := g.pool.Worker(lease.Target().ID)
 	if err := g.announce(lease, p, worker.Dialect, out); err != nil {
 		return nil, err
 	}
 	req := p.requestFor(worker.Dialect)
+	send := g.pool.Generate
+	if again {
+		send = g.pool.GenerateAgain
+	}
 	var err error
-	if gen.stream, err = g.pool.Generate(ctx, lease.Target().ID, &req); err != nil {
+	if gen.stream, err = send(ctx, lease.Target().ID, &req); err != nil {
 		return nil, err
 	}
 	if err := gen.stream.Recv(&gen.delta); err != nil {
@@ -160,14 +197,6 @@ func (p *prompt) ignoredBy(speaks engine.Dialect) []string {
 
 // next reads the next delta.
 func (gen *generation) next() error { return gen.stream.Recv(&gen.delta) }
-
-// settle lets a worker that has said everything end its stream by itself, which it has mostly done already.
-func (gen *generation) settle() {
-	late := time.AfterFunc(time.Second, gen.stream.Close)
-	defer late.Stop()
-	for gen.next() == nil {
-	}
-}
 
 // close stops the worker if it is still at work, and releases the lease with what came of it.
 func (g *Gateway) close(gen *generation, a *answer, err error) {

@@ -37,22 +37,29 @@ func (p *Pool) tokenizer(ctx context.Context, id string) ([]byte, error) {
 	return client.Tokenizer(ctx)
 }
 
-// Embed returns the embedding of a prompt by a target of the fleet.
-func (p *Pool) Embed(ctx context.Context, id string, tokens []uint32) (engine.Embedding, error) {
+// Embed returns the embedding of a prompt by a target of the fleet; again says that it has failed there before.
+func (p *Pool) Embed(ctx context.Context, id string, tokens []uint32, again bool) (engine.Embedding, error) {
 	t, ok := (*p.targets.Load())[id]
 	if !ok {
 		return engine.Embedding{}, fmt.Errorf("%w: %s", ErrUnknownWorker, id)
 	}
-	client, err := t.worker.begin()
+	client, ticket, err := t.worker.begin(nil)
 	if err != nil {
 		return engine.Embedding{}, err
 	}
-	defer t.worker.end()
+	said := success
+	defer func() { t.worker.end(nil, ticket, said) }()
 	embedding, err := client.Embed(ctx, "leeway-"+rand.Text(), tokens)
-	if err != nil {
-		t.worker.fail(err)
+	if err == nil {
+		return embedding, nil
 	}
-	return embedding, err
+	if said = neutral; ctx.Err() == nil {
+		t.worker.fail(err)
+		if !again {
+			said = blame(err)
+		}
+	}
+	return engine.Embedding{}, err
 }
 
 // Flush empties a worker's KV cache, and at once what the gateway believes of it: the engine's own word may come

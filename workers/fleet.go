@@ -27,8 +27,10 @@ type Status struct {
 	Dialect engine.Dialect // "" until it is known
 	Model   string         // "" until it is known
 	Info    engine.Info
-	Active  int    // requests running on it for this gateway
-	Problem string // why it is not ready
+	Active  int     // requests running on it for this gateway
+	Breaker Breaker // what its requests say of it
+	Stalled string  // "unreachable", "wedged" or "": why it is not chosen although nothing says that it is not well
+	Problem string  // why it is not ready, or not chosen
 	Contact time.Time
 }
 
@@ -38,8 +40,32 @@ func (w *worker) status() Status {
 	defer w.mu.Unlock()
 	return Status{
 		ID: w.id, Spec: w.spec, State: w.state, Dialect: w.dialect, Model: w.model(w.info), Info: w.info,
-		Active: w.active, Problem: w.problem, Contact: w.contact,
+		Active: w.active, Breaker: w.breaker.state, Stalled: w.stalled(), Problem: w.trouble(), Contact: w.contact,
 	}
+}
+
+// stalled says, in SMG's words, why a worker may not be chosen that has not said that it is unwell. mu is held.
+func (w *worker) stalled() string {
+	switch {
+	case w.state == NotReady && w.lost:
+		return "unreachable"
+	case w.state == Ready && w.pulse.wedged:
+		return "wedged"
+	}
+	return ""
+}
+
+// trouble is why a worker is not chosen. mu is held.
+func (w *worker) trouble() string {
+	switch {
+	case w.state != Ready || w.problem != "":
+		return w.problem
+	case w.breaker.state != Closed:
+		return "its requests fail: " + w.blamed
+	case w.pulse.wedged:
+		return "requests are waiting for it, and nothing comes"
+	}
+	return ""
 }
 
 // change applies a change of the spec, if what comes of it can be.
@@ -71,6 +97,38 @@ func (w *worker) model(info engine.Info) string {
 func (w *worker) targets() []routing.Target {
 	w.mu.Lock()
 	defer w.mu.Unlock()
+	return w.places()
+}
+
+// seat is targets at a publication. A worker that stands aside although it is ready is out of contact, as far as the
+// router knows: what is known of its cache is kept, and claimed again from its next event on, which proves that its
+// engine lives. fit says which models have a worker that need not stand aside.
+func (w *worker) seat(fit map[string]bool) []routing.Target {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	standing := w.standing()
+	all := w.places()
+	w.last = standing == reserve && len(all) > 0 && !fit[all[0].Model]
+	if standing == reserve && !w.last || standing == barred && w.state == Ready {
+		for i := range all {
+			all[i].Healthy, all[i].Lost = false, true
+		}
+	}
+	return all
+}
+
+// fitFor is the model that the worker can be chosen for as any other can; "" if there is none.
+func (w *worker) fitFor() string {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	if w.standing() == fit {
+		return w.model(w.info)
+	}
+	return ""
+}
+
+// places is targets with mu held.
+func (w *worker) places() []routing.Target {
 	model := w.model(w.info)
 	if model == "" {
 		return nil

@@ -9,14 +9,8 @@ import (
 	"leeway/workers/engine"
 )
 
-const (
-	// patience is how long a worker whose connection failed may stay silent before it is out of selection.
-	patience = 2 * time.Second
-	// recheck is the pause before a failed probe is repeated, where the failure was an answer and not silence.
-	recheck = 500 * time.Millisecond
-	// stale is how long a worker may show no sign of life at all before a late probe means that it is gone.
-	stale = 15 * time.Second
-)
+// recheck is the pause before a failed probe is repeated, where the failure was an answer and not silence.
+const recheck = 500 * time.Millisecond
 
 // watch probes a ready worker until it is lost or ctx ends.
 func (w *worker) watch(ctx context.Context) {
@@ -65,17 +59,19 @@ func (w *worker) watch(ctx context.Context) {
 	}
 }
 
-// isLost judges a failed probe: a lost connection by its time, anything else by how often it came.
+// isLost judges a failed probe: a lost connection by its time, a late answer by how long there has been no sign of life
+// at all, anything else by how often it came.
 func (w *worker) isLost(err error, failures int, lasting time.Duration) bool {
+	cfg := &w.pool.cfg
 	switch {
 	case errors.Is(err, errRanks):
 		return true
 	case isTransport(err):
-		return lasting >= patience
-	case isLate(err) && w.silence() >= stale:
+		return lasting >= seconds(cfg.StallTime)
+	case isLate(err) && cfg.StaleTime > 0 && w.silence() >= seconds(cfg.StaleTime):
 		return true
 	}
-	return failures >= w.pool.cfg.FailureThreshold
+	return failures >= cfg.FailureThreshold
 }
 
 // probe asks for health, and whether the process is still the same one.
@@ -91,6 +87,11 @@ func (w *worker) probe(ctx context.Context) error {
 		}
 		return err
 	}
+	w.judged(func(time.Time) {
+		if w.breaker.contact() {
+			count("smg_worker_cb_health_readmissions_total", "worker", w.spec.URL)
+		}
+	})
 	return w.recognise(ctx)
 }
 
@@ -115,6 +116,10 @@ func (w *worker) recognise(ctx context.Context) error {
 		w.log.Warn().Msg("worker restarted")
 		w.gauges.resynced("publisher_restart")
 		w.pool.router.Feed(w.spec.URL).Drop(prefix.Restart)
+		w.judged(func(now time.Time) {
+			w.breaker.reset()
+			w.pulse.forget(now)
+		})
 	}
 	if restarted || w.status().Model != before.Model {
 		w.pool.publish(func() {})
@@ -152,10 +157,10 @@ func (w *worker) heard() {
 	w.mu.Unlock()
 }
 
-// silence is how long the worker has shown no sign of life. Tokens leave a mark only, not a time: there are many.
+// silence is how long the worker has shown no sign of life. Tokens leave a mark only, which the sweep makes a time of:
+// there are many.
 func (w *worker) silence() time.Duration {
-	if w.spoke.Swap(false) {
-		w.heard()
+	if w.spoke.Load() {
 		return 0
 	}
 	w.mu.Lock()
@@ -167,9 +172,12 @@ func (w *worker) silence() time.Duration {
 func (w *worker) doubt(err error) {
 	switch code := codeOf(err); {
 	case isTransport(err), code == engine.Unavailable, code == engine.Internal, code == engine.Unknown, code == engine.Aborted, code == engine.DeadlineExceeded:
-	default:
-		return
+		w.askSoon()
 	}
+}
+
+// askSoon asks for a probe, unless one is asked for already.
+func (w *worker) askSoon() {
 	select {
 	case w.alarm <- struct{}{}:
 	default:

@@ -81,6 +81,7 @@ func (w *worker) pollLoad(ctx context.Context) {
 		return
 	}
 	w.heard()
+	w.reported(load.Ranks...)
 	for _, t := range w.targets() {
 		w.pool.router.Observe(t.ID, polledLoad(load, t.Rank))
 	}
@@ -119,6 +120,7 @@ func (w *worker) takePush(load *engine.PushedLoad, received time.Time) {
 	w.contact = received
 	w.pushed[load.Rank] = pushedLoad{RankLoad: load.RankLoad, taken: received.Add(-load.Age - pushDelay)}
 	w.mu.Unlock()
+	w.reported(load.RankLoad)
 	for _, t := range w.targets() {
 		if sample, complete := w.pushedLoad(t); complete && (t.Rank < 0 || t.Rank == load.Rank) {
 			w.pool.router.Observe(t.ID, sample)

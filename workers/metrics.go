@@ -18,16 +18,29 @@ type gauges struct {
 	active   *metrics.Gauge
 	requests *metrics.Counter
 	noEvents *metrics.Gauge
+	breaker  *metrics.Gauge // 0: closed, 1: open, 2: half open, -1: the worker is gone
+	failed   *metrics.Gauge // requests in a row
+	passed   *metrics.Gauge
+	outcomes [2]*metrics.Counter // successes, failures
 }
 
 func newGauges(worker string) *gauges {
-	return &gauges{
+	g := &gauges{
 		worker:   worker,
 		health:   metrics.GetOrCreateGauge(series("smg_worker_health", "worker", worker), nil),
 		active:   metrics.GetOrCreateGauge(series("smg_worker_requests_active", "worker", worker), nil),
 		requests: metrics.GetOrCreateCounter(series("leeway_worker_requests_total", "worker", worker)),
 		noEvents: metrics.GetOrCreateGauge(series("smg_kv_events_unavailable", "worker", worker), nil),
+		breaker:  metrics.GetOrCreateGauge(series("smg_worker_cb_state", "worker", worker), nil),
+		failed:   metrics.GetOrCreateGauge(series("smg_worker_cb_consecutive_failures", "worker", worker), nil),
+		passed:   metrics.GetOrCreateGauge(series("smg_worker_cb_consecutive_successes", "worker", worker), nil),
+		outcomes: [2]*metrics.Counter{
+			metrics.GetOrCreateCounter(series("smg_worker_cb_outcomes_total", "worker", worker, "outcome", "success")),
+			metrics.GetOrCreateCounter(series("smg_worker_cb_outcomes_total", "worker", worker, "outcome", "failure")),
+		},
 	}
+	g.breaker.Set(0)
+	return g
 }
 
 // series writes a metric's name with its labels, given in pairs.
@@ -74,15 +87,51 @@ func (g *gauges) pollEnded(err error) {
 	count("leeway_load_polls_total", "worker", g.worker, "result", result)
 }
 
-// failed counts a request that the worker, or the way to it, has spoilt.
-func (g *gauges) failed(kind string) {
+// ended counts what a request says of the worker, if it says anything.
+func (g *gauges) ended(o outcome) {
+	switch o {
+	case success:
+		g.outcomes[0].Inc()
+	case failure, unreached:
+		g.outcomes[1].Inc()
+	}
+}
+
+func (g *gauges) inARow(failed, passed int) {
+	g.failed.Set(float64(failed))
+	g.passed.Set(float64(passed))
+}
+
+// broke tells of a breaker's change.
+func (g *gauges) broke(from, to Breaker) {
+	g.breaker.Set(map[Breaker]float64{Open: 1, HalfOpen: 2}[to])
+	count("smg_worker_cb_transitions_total", "worker", g.worker, "from", string(from), "to", string(to))
+}
+
+// stalled says that the worker is out of selection for a reason other than its health, or no longer.
+func (g *gauges) stalled(reason string, yes bool) {
+	gauge := metrics.GetOrCreateGauge(series("smg_worker_stalled", "worker", g.worker, "reason", reason), nil)
+	if before := gauge.Get() == 1; before == yes {
+		return
+	}
+	if gauge.Set(0); yes {
+		gauge.Set(1)
+		count("smg_worker_stall_transitions_total", "worker", g.worker, "reason", reason)
+	}
+}
+
+// spoilt counts a request that the worker, or the way to it, has spoilt.
+func (g *gauges) spoilt(kind string) {
 	count("smg_worker_errors_total", "worker_type", "regular", "connection_mode", "grpc", "error_type", kind)
 }
 
 // remove says in the worker's last sample that it is gone.
 func (g *gauges) remove() {
 	g.health.Set(-1)
+	g.breaker.Set(-1)
 	g.active.Set(0)
+	g.stalled("unreachable", false)
+	g.stalled("wedged", false)
 }
 
 func (g *gauges) subscribed() { count("smg_kv_event_subscriptions_total", "worker", g.worker) }

@@ -59,6 +59,7 @@ func New(cfg Config, router *routing.Router, log zerolog.Logger) (*Pool, error) 
 func (p *Pool) Run(ctx context.Context) error {
 	var running sync.WaitGroup
 	defer running.Wait()
+	running.Go(func() { p.sweep(ctx) })
 	if p.cfg.DiscoveryFile != "" {
 		running.Go(func() { p.discover(ctx) })
 	} else if len(p.cfg.URLs) == 0 {
@@ -200,8 +201,12 @@ func (p *Pool) publish(change func()) {
 	change()
 	var fleet []routing.Target
 	targets := map[string]target{}
+	fit := map[string]bool{}
 	for _, w := range p.members {
-		for _, t := range w.targets() {
+		fit[w.fitFor()] = true
+	}
+	for _, w := range p.members {
+		for _, t := range w.seat(fit) {
 			fleet = append(fleet, t)
 			to := target{worker: w}
 			if t.Rank >= 0 {

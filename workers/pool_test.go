@@ -67,7 +67,7 @@ func TestAKilledWorkerLeavesTheFleetAndComesBack(t *testing.T) {
 	w.Kill()
 	died := time.Now()
 	waitState(t, pool, w.URL(), NotReady)
-	if took := time.Since(died); took < patience-200*time.Millisecond || took > patience+10*time.Second {
+	if took := time.Since(died); took < 1800*time.Millisecond || took > 12*time.Second {
 		t.Errorf("out of selection after %v", took)
 	}
 	if _, err := pick(router, "demo"); !errors.Is(err, routing.ErrNoHealthy) {
@@ -236,12 +236,12 @@ func TestALateProbeIsLoadUntilTheSilenceLasts(t *testing.T) {
 	if !w.isLost(late, 3, 0) {
 		t.Error("three in a row are not enough")
 	}
-	w.contact = time.Now().Add(-stale)
+	w.contact = time.Now().Add(-15 * time.Second)
 	w.spoke.Store(true)
 	if w.isLost(late, 1, 0) {
 		t.Error("lost although tokens come")
 	}
-	w.contact = time.Now().Add(-stale)
+	w.spoke.Store(false)
 	if !w.isLost(late, 1, 0) {
 		t.Error("neither a probe nor any other sign of life, and still chosen")
 	}

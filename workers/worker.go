@@ -27,10 +27,10 @@ type worker struct {
 	conn    *grpc.ClientConn // run's own
 	alarm   chan struct{}    // asks for a probe now
 	retired chan struct{}    // closed when the worker is removed
-	aborts  sync.WaitGroup
+	ends    sync.WaitGroup   // of requests: aborts, and streams that end by themselves
 	gauges  *gauges
 	started bool        // guarded by pool.mu
-	spoke   atomic.Bool // a token has come since silence last looked
+	spoke   atomic.Bool // a token has come since the last sweep
 
 	mu      sync.Mutex
 	state   State
@@ -42,9 +42,15 @@ type worker struct {
 	lost    bool      // and that it did not answer is all that is known
 	contact time.Time // the last sign of life
 	pushed  map[int32]pushedLoad
-	active  int           // requests that are running on it
+	breaker breaker
+	pulse   pulse
+	blamed  string    // the last failure that was held against it
+	severed time.Time // when the connection last broke under a request
+	last    bool      // it is chosen only because its model has no other
+	active  int       // requests that are running on it
+	streams map[*Stream]struct{}
 	drained chan struct{} // closed when draining and nothing is active
-	closed  bool          // no more aborts may begin
+	closed  bool          // none of ends may begin
 }
 
 // newWorker starts and dials nothing: run does.
@@ -61,6 +67,9 @@ func newWorker(p *Pool, spec Spec, epoch uint64) *worker {
 		gauges:  newGauges(spec.URL),
 		state:   Pending,
 		pushed:  map[int32]pushedLoad{},
+		breaker: newBreaker(&p.cfg),
+		pulse:   pulse{patience: seconds(p.cfg.WedgeTime)},
+		streams: map[*Stream]struct{}{},
 	}
 }
 
@@ -220,6 +229,7 @@ func (w *worker) becomeReady() {
 	w.pool.publish(func() { w.enter(Ready, "") })
 	s := w.status()
 	w.gauges.healthy(true)
+	w.gauges.stalled("unreachable", false)
 	w.log.Info().Str("dialect", string(s.Dialect)).Str("model", s.Model).Int("ranks", s.Info.Ranks).Msg("worker ready")
 }
 
@@ -232,20 +242,27 @@ func (w *worker) lose(err error) {
 		w.mu.Unlock()
 	})
 	w.gauges.healthy(false)
+	w.gauges.stalled("unreachable", !isUnwell(err))
 	w.log.Warn().Err(err).Msg("worker lost")
 }
 
-// enter changes the state; a worker that was removed stays so.
+// enter changes the state; a worker that was removed stays so. One that comes back is judged anew: what failed before
+// was the way to it, or another process.
 func (w *worker) enter(s State, problem string) {
-	w.mu.Lock()
-	defer w.mu.Unlock()
-	w.lost = false
-	if s != Ready {
-		clear(w.pushed)
-	}
-	if w.state != Draining {
-		w.state, w.problem = s, problem
-	}
+	w.rejudged(func(now time.Time) {
+		if s == Ready && w.breaker.state != Closed {
+			count("smg_worker_cb_health_readmissions_total", "worker", w.spec.URL)
+			w.breaker.reset()
+		}
+		w.lost = false
+		w.pulse.forget(now)
+		if s != Ready {
+			clear(w.pushed)
+		}
+		if w.state != Draining {
+			w.state, w.problem = s, problem
+		}
+	})
 }
 
 // report notes why a worker has not joined; the log hears it when it changes.
@@ -290,7 +307,7 @@ func (w *worker) close(pool context.Context) {
 	w.mu.Lock()
 	w.closed = true
 	w.mu.Unlock()
-	w.aborts.Wait()
+	w.ends.Wait()
 	if err := w.conn.Close(); err != nil {
 		w.log.Debug().Err(err).Msg("closing the connection")
 	}

@@ -33,7 +33,9 @@ type Error struct {
 	Message string
 	// Transport says that the connection failed rather than the worker: a reset, a refused dial, a broken frame.
 	Transport bool
-	Cause     error
+	// Unsent says that there was no connection to begin with, so that the worker knows nothing of the call.
+	Unsent bool
+	Cause  error
 }
 
 func (e *Error) Error() string {

@@ -26,6 +26,8 @@ type RankLoad struct {
 	MaxRunning      int
 	// EngineSilence is how long the engine has not finished a step, where the worker says so.
 	EngineSilence *time.Duration
+	// ReportsSteps says that silence means no step at all; else it may be a long prefill.
+	ReportsSteps bool
 	// PrefillPending is prompt tokens admitted and not yet computed.
 	PrefillPending *int
 }

@@ -2,6 +2,7 @@ package wire
 
 import (
 	"errors"
+	"slices"
 	"strings"
 
 	"google.golang.org/grpc/codes"
@@ -33,6 +34,9 @@ var transportPhrases = []string{
 	"unexpected EOF",
 }
 
+// unsentPhrases are those of them that are said when there is no connection.
+var unsentPhrases = []string{"connection error:", "last connection error", "name resolver error", "produced zero addresses"}
+
 // Error translates what a call returned. A nil error stays nil.
 func Error(err error) error {
 	if err == nil {
@@ -50,20 +54,17 @@ func Error(err error) error {
 		Code:      engine.Code(s.Code()),
 		Message:   s.Message(),
 		Transport: isTransport(s),
+		Unsent:    isTransport(s) && says(s, unsentPhrases),
 		Cause:     cause(s.Code(), err),
 	}
 }
 
 func isTransport(s *status.Status) bool {
-	if s.Code() == codes.DeadlineExceeded {
-		return false
-	}
-	for _, phrase := range transportPhrases {
-		if strings.Contains(s.Message(), phrase) {
-			return true
-		}
-	}
-	return false
+	return s.Code() != codes.DeadlineExceeded && says(s, transportPhrases)
+}
+
+func says(s *status.Status, phrases []string) bool {
+	return slices.ContainsFunc(phrases, func(phrase string) bool { return strings.Contains(s.Message(), phrase) })
 }
 
 // cause lets callers ask errors.Is for what they act on, and for a context's error.

@@ -136,6 +136,7 @@ func pushedLoad(rank int32, m *commonpb.EngineLoad) *engine.PushedLoad {
 			MaxTokens:       int(m.GetMaxTotalNumTokens()),
 			MaxRunning:      int(m.GetMaxRunningRequests()),
 			EngineSilence:   milliseconds(m.EngineSilenceMs),
+			ReportsSteps:    m.GetEngineReportsSteps(),
 			PrefillPending:  integer(m.PrefillPendingTokens),
 		},
 		Age:    time.Duration(m.GetAgeMs()) * time.Millisecond,
