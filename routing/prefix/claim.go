@@ -69,9 +69,6 @@ func (q *Query) Ask(now time.Time, tokens []uint32, sources []Source) {
 			continue
 		}
 		c.Tokens = int(q.groups[c.group].depth[bitIndex(c.view.bit)]) * c.BlockSize
-		if c.view.load() != c.status { // it changed while it was read
-			c.Word, c.Tokens = Stale, 0
-		}
 	}
 	for i := range q.chains[:q.inUse] {
 		q.chains[i].tokens = nil // the prompt is not ours to keep

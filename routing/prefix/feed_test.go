@@ -3,6 +3,7 @@ package prefix
 import (
 	"fmt"
 	"math/rand/v2"
+	"slices"
 	"testing"
 	"time"
 )
@@ -263,6 +264,71 @@ func TestAWorkerKeepsItsOwnBlockSize(t *testing.T) { // row 8, case D4
 	for i, c := range q.Claims {
 		if c.Tokens != 64 {
 			t.Errorf("source %d claims %d of 64 tokens (%s)", i, c.Tokens, c.Word)
+		}
+	}
+}
+
+func TestABlockBehindTheDeviceBreaksTheRun(t *testing.T) { // rows 4 and 9
+	w := newWorker(t)
+	e := w.whole()
+	e.Blocks[1].Level = 1
+	w.batch(1, Applied, e)
+	w.wants(Certified, 1)
+	w.prompt = append(slices.Clone(w.prompt[:4]), w.prompt[8:]...) // without the block that was skipped
+	w.wants(Certified, 1)
+}
+
+func TestAForeignBlocksChildSetsNoBlockSize(t *testing.T) { // rows 7 and 9
+	w := newWorker(t)
+	first, child := run(100, random(3, 8), 8), run(101, random(4, 8), 8)
+	first.Foreign = true
+	child.Parent, child.HasParent = 100, true
+	w.batch(1, Applied, first, child, w.whole())
+	w.wants(Certified, 10)
+}
+
+func TestMoreCopiesThanAreCountedIsCorrupt(t *testing.T) { // row 6
+	w := newWorker(t)
+	e := w.whole()
+	e.Blocks = e.Blocks[:1]
+	for n := range uint64(maxCopies) {
+		w.batch(n, Applied, e)
+	}
+	w.wants(Certified, 1)
+	w.batch(uint64(maxCopies), Applied, e)
+	w.wants(Corrupt, 0)
+}
+
+func TestAKindWithoutAGroupSaysNothingOfOthers(t *testing.T) {
+	w := newWorker(t)
+	window := run(100, random(3, 4), 4)
+	window.GroupKind = "sliding_window"
+	w.batch(1, Applied, window, w.whole())
+	w.wants(Certified, 10)
+}
+
+func TestWhatAnotherOwnerClearsIsNotTheEngines(t *testing.T) { // rows 3 and 9
+	w := newWorker(t)
+	theirs := cleared
+	theirs.Owner = "kvcr"
+	w.batch(1, Applied, w.whole())
+	w.batch(2, Applied, theirs)
+	w.wants(Certified, 10)
+	w.batch(2, Heard, theirs) // a duplicate, not a restart
+	w.wants(Certified, 10)
+}
+
+func TestAnEmptiedViewIsNotComplete(t *testing.T) { // rows 2, 6 and 13
+	for name, empty := range map[string]func(*worker){
+		"a flush": func(w *worker) { w.feed.Flush() },
+		"a gap":   func(w *worker) { w.feed.NoResume(); w.batch(5, Applied) },
+	} {
+		w := newWorker(t)
+		w.batch(1, Applied, cleared, w.whole())
+		empty(w)
+		cursor, _ := w.feed.Cursor(0)
+		if w.batch(cursor+1, Applied, removed(77)); w.claim().Word != Certified {
+			t.Errorf("after %s: a removal of what may have been there ended the certificate", name)
 		}
 	}
 }

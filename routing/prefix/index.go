@@ -67,7 +67,6 @@ func (ix *Index) Remove(worker string) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	f.closed = true
-	f.absent.Store(uint32(Warming))
 	for _, v := range f.all() {
 		v.empty(Warming)
 		v.lane.give(v.bit)

@@ -259,3 +259,84 @@ func TestAWorkerThatTellsNothingOfWhatItComputesIsSilent(t *testing.T) { // case
 		t.Error("it has spoken")
 	}
 }
+
+func TestAHeartbeatSpeaksForItsOwnRank(t *testing.T) { // rows 2c, 10 and 11
+	w := newWorker(t)
+	for rank := range int32(2) {
+		w.feed.Apply(t0, &Batch{Sequence: 1, Rank: rank, Events: []Event{w.whole()}})
+	}
+	w.now = t0.Add(maxAge)
+	w.feed.Apply(w.now, &Batch{Sequence: 1, Rank: 1, LoadOnly: true})
+	w.now = w.now.Add(1)
+	var q Query
+	q.Ask(w.now, w.prompt, []Source{{Feed: w.feed, Rank: 0}, {Feed: w.feed, Rank: 1}})
+	if q.Claims[0].Word != Stale || q.Claims[1].Word != Certified {
+		t.Errorf("rank 0: %s, rank 1: %s", q.Claims[0].Word, q.Claims[1].Word)
+	}
+	if q.chains[0].tokens != nil {
+		t.Error("the query keeps the prompt")
+	}
+}
+
+func TestARankIsQuietOnlyAfterItsWholeTime(t *testing.T) { // row 11
+	w := newWorker(t)
+	w.batch(1, Applied, w.whole())
+	w.now = t0.Add(maxAge)
+	w.wants(Certified, 10)
+	w.now = w.now.Add(1)
+	w.wants(Stale, 0)
+}
+
+func TestANewIncarnationMayHaveAnotherBlockSize(t *testing.T) { // rows 3 and 8
+	w := newWorker(t)
+	w.batch(5, Applied, w.whole())
+	w.batch(0, Applied, run(0, w.prompt, 8))
+	if c := w.claim(); c.Word != Certified || c.Tokens != 40 {
+		t.Errorf("%s with %d tokens", c.Word, c.Tokens)
+	}
+}
+
+func TestAnotherWorkerOfTheSameNameIsHeardOnItsOwnStream(t *testing.T) { // case D10
+	w := newWorker(t)
+	w.batch(1, Applied, w.whole())
+	w.feed.CountPrompt(42, 41)
+	w.feed.Renew()
+	w.batch(2, Resubscribe, w.whole()) // the old stream's
+	w.feed.Subscribed()
+	w.batch(7, Applied, w.whole())
+	w.wants(Certified, 10) // and its tokens are counted anew
+	w.lost(Restart, 1)
+}
+
+func TestALossIsCountedOnce(t *testing.T) {
+	w := newWorker(t)
+	w.batch(1, Applied, w.whole())
+	w.feed.Disconnected()
+	w.feed.Drop(Restart)
+	w.feed.Drop(Restart)
+	w.feed.Disconnected()
+	w.lost(Restart, 1)
+}
+
+func TestAWorkersRanksAreBounded(t *testing.T) {
+	w := newWorker(t)
+	for rank := range int32(maxViews + 1) {
+		w.feed.Apply(t0, &Batch{Sequence: 1, Rank: rank})
+	}
+	if n := len(w.feed.all()); n != maxViews {
+		t.Errorf("%d views", n)
+	}
+	w.feed.index.Remove("w")
+	if l, bit := w.feed.index.seat(); l != w.feed.index.lanes[0] || bit != 1 {
+		t.Error("the seats of a worker that left are not given again")
+	}
+}
+
+func TestTheLagIsFromPublisherToReceipt(t *testing.T) {
+	w := newWorker(t)
+	w.feed.Apply(t0, &Batch{Sequence: 1, Sent: t0.Add(-time.Second)})
+	w.feed.Apply(t0, &Batch{Sequence: 2}) // does not say
+	if lag := w.feed.index.Stats(t0)[0].Lag; lag != time.Second {
+		t.Errorf("a lag of %v", lag)
+	}
+}
