@@ -78,7 +78,7 @@ func Replay(r Receipt, s Settings) (Receipt, error) {
 	}
 	d := &decision{router: router, mode: s.Mode, scorer: router.scorer, tokens: r.PromptTokens, pool: &pool{names: r.Workers}}
 	d.candidates = slices.Clone(r.Candidates)
-	d.recorded.base, d.recorded.against = r.Base, r.Against
+	d.recorded.base, d.recorded.against, d.recorded.preferred = r.Base, r.Against, r.Preferred
 	d.pinned, d.movedFrom = r.Pinned, r.MovedFrom
 	d.asked = s.Mode != Off && r.Result != Ineligible && r.Result != NotAsked
 	d.preference.result = r.Result
@@ -86,7 +86,9 @@ func Replay(r Receipt, s Settings) (Receipt, error) {
 		d.preference.result = NotAsked
 	}
 	for i := range d.candidates {
-		d.scorer.form.terms(&router.cfg, &d.candidates[i])
+		x := &d.candidates[i]
+		x.Cost, x.Saving, x.Net, x.Reasons = 0, 0, 0, 0
+		d.scorer.form.terms(&router.cfg, x)
 	}
 	base := d.scorer.choose(d)
 	if r.Pinned {

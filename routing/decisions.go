@@ -42,18 +42,26 @@ func (r *ring) newest(visit func(*Lease) bool) {
 // Decisions returns up to limit of the newest receipts, newest first: those that concern a worker ("": any), and if
 // changed is set only those where the preference differs from the base choice.
 func (r *Router) Decisions(limit int, worker string, changed bool) []Receipt {
+	var leases []*Lease
 	r.mu.Lock()
-	defer r.mu.Unlock()
-	var found []Receipt
 	r.decisions.newest(func(l *Lease) bool {
-		if len(found) >= limit {
+		if len(leases) >= limit {
 			return false
 		}
 		if (!changed || l.receipt.Preferred != l.receipt.Base) && (worker == "" || l.receipt.concerns(worker)) {
-			found = append(found, l.receipt.clone())
+			leases = append(leases, l)
 		}
 		return true
 	})
+	r.mu.Unlock()
+	var found []Receipt
+	for _, l := range leases { // one at a time: all at once, at hundreds of workers, would hold requests up
+		r.mu.Lock()
+		if l.receipt.Candidates != nil { // it has not left the ring meanwhile
+			found = append(found, l.receipt.clone())
+		}
+		r.mu.Unlock()
+	}
 	return found
 }
 

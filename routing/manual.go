@@ -80,16 +80,21 @@ func (p *manual) forget(key string) {
 	}
 }
 
-// makeRoom in a full table: the idle keys go, or all if none is idle.
+// makeRoom in a full table: the idle keys go, and others until an eighth is free, so that the next full table is as
+// many new keys away.
 func (p *manual) makeRoom(now time.Time) {
-	for _, keepBusy := range []bool{true, false} {
-		if len(p.keys) < maxKeys {
+	if len(p.keys) < maxKeys {
+		return
+	}
+	for key, a := range p.keys {
+		if now.Sub(a.used) >= p.maxIdle {
+			p.forget(key)
+		}
+	}
+	for key := range p.keys {
+		if len(p.keys) <= maxKeys/8*7 {
 			return
 		}
-		for key, a := range p.keys {
-			if !keepBusy || now.Sub(a.used) >= p.maxIdle {
-				p.forget(key)
-			}
-		}
+		p.forget(key)
 	}
 }

@@ -2,6 +2,7 @@ package routing
 
 import (
 	"fmt"
+	"strconv"
 	"strings"
 	"testing"
 	"time"
@@ -125,6 +126,32 @@ func TestManualKeepsAKeyWhereItIs(t *testing.T) {
 	}
 }
 
+func TestAKeyThatIsUsedStaysAndOneThatIsNotIsFree(t *testing.T) {
+	r := newRouter(t, 4, func(c *Config) { c.Policy, c.AssignmentMode, c.MaxIdleSecs = "manual", "min_load", 60 })
+	used, idle := pick(t, r, start, Request{Key: "used"}), pick(t, r, start, Request{Key: "idle"})
+	now := start
+	for range 3 {
+		now = now.Add(time.Minute - 1)
+		if got := chosen(t, r, now, Request{Key: "used"}); got != used.Target().ID {
+			t.Fatalf("a key in use moved to %s", got)
+		}
+	}
+	l := pick(t, r, now, Request{Key: "idle"})
+	if receipt := l.Receipt(); l.Target() == idle.Target() || receipt.Pinned || receipt.MovedFrom != "" {
+		t.Errorf("a key that was idle for long is still bound: %+v", receipt)
+	}
+}
+
+func TestManualNeverKeepsMoreKeysThanItMay(t *testing.T) {
+	p := newManual(random{}, "random", time.Hour)
+	for i := range 2 * maxKeys {
+		p.pin(strconv.Itoa(i), "w0", start)
+	}
+	if len(p.keys) > maxKeys || p.groups["w0"] != len(p.keys) {
+		t.Errorf("%d keys, %d in the group", len(p.keys), p.groups["w0"])
+	}
+}
+
 func TestManualIsBounded(t *testing.T) {
 	p := newManual(random{}, "random", time.Second)
 	add := func(n int, at time.Time) {
@@ -139,9 +166,9 @@ func TestManualIsBounded(t *testing.T) {
 	if p.makeRoom(later); len(p.keys) != 5 || p.groups["w0"] != 5 {
 		t.Errorf("the idle were to go: %d keys are left, %d in the group", len(p.keys), p.groups["w0"])
 	}
-	add(maxKeys, later.Add(1))
-	if p.makeRoom(later); len(p.keys) != 0 || len(p.groups) != 0 {
-		t.Errorf("none is idle, all were to go: %d keys are left", len(p.keys))
+	add(maxKeys-5, later.Add(1))
+	if p.makeRoom(later); len(p.keys) != maxKeys/8*7 || p.groups["w0"] != maxKeys/8*7 {
+		t.Errorf("none is idle, an eighth was to go: %d keys are left, %d in the group", len(p.keys), p.groups["w0"])
 	}
 }
 

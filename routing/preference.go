@@ -65,19 +65,45 @@ func (d *decision) prefer(base int) {
 		p.preferred, p.against = again, again
 	}
 	d.weigh(of)
-	b := &d.candidates[p.against]
 	for i := range d.candidates {
-		x := &d.candidates[i]
-		if !finite(x.Net) {
-			p.result, p.reasons, p.preferred, p.slack = Fallback, ScorerError.only(), base, 0
+		if !finite(d.candidates[i].Net) {
+			p.result, p.reasons, p.preferred = Fallback, ScorerError.only(), base
 			return
 		}
-		slack := (x.Saving - b.Saving) - (x.Cost - b.Cost)
-		if i != p.against && !of(x).Full && x.Saving > 0 && slack > p.slack {
-			p.preferred, p.slack = i, slack
+	}
+	p.preferred, p.slack = d.bestOwner(of)
+	p.saving = d.candidates[p.preferred].Saving
+}
+
+// bestOwner returns the owner that beats the choice weighed against by the most, and by how much; that choice and 0 if
+// none does. Owners that are equally good are drawn, as every tie is.
+func (d *decision) bestOwner(of book) (owner int, most float64) {
+	for i := range d.candidates {
+		most = max(most, d.slack(i, of))
+	}
+	if most == 0 {
+		return d.preference.against, 0
+	}
+	draw := d.router.shadowChance.draw()
+	for i := range d.candidates {
+		if d.slack(i, of) != most {
+			continue
+		}
+		if draw.offer(i); d.names[i] == d.recorded.preferred {
+			return i, most
 		}
 	}
-	p.saving = d.candidates[p.preferred].Saving
+	return draw.taken, most
+}
+
+// slack is what a candidate saves more than the choice weighed against, beyond what it costs more; 0 for one that
+// cannot win.
+func (d *decision) slack(i int, of book) float64 {
+	x, b := &d.candidates[i], &d.candidates[d.preference.against]
+	if x == b || x.Saving == 0 || of(x).Full {
+		return 0
+	}
+	return (x.Saving - b.Saving) - (x.Cost - b.Cost)
 }
 
 // grounds says whether a preference can be computed, and what stood in its way where it stood.
@@ -91,13 +117,14 @@ func (d *decision) grounds() (Result, Reasons) {
 			certified++
 			sized += min(int(x.BlockSize), 1)
 			if !x.Sampled {
-				reasons |= MissingLoad.only()
+				x.Reasons = MissingLoad.only()
 			}
 		case prefix.Stale:
-			reasons |= StaleKV.only()
+			x.Reasons = StaleKV.only()
 		case prefix.Unsupported:
 			unsupported++
 		}
+		reasons |= x.Reasons
 		if x.BlockSize == 0 || d.tokens >= int(x.BlockSize) {
 			whole++
 		}
@@ -141,12 +168,16 @@ func (d *decision) weigh(of book) {
 			x.Cost = float64(of(x).Backlog+x.OthersBacklog+int64(d.tokens)) / rate
 			if x.Sampled && x.SampleAge > maxCalibratedAge {
 				credit = false
+				x.Reasons |= StaleLoad.only()
 				d.preference.reasons |= StaleLoad.only()
 			}
 		}
 		x.Saving = 0
 		if credit {
 			x.Saving = float64(x.Cached) / rate
+		}
+		if x.Certificate == prefix.Certified && x.Cached == 0 {
+			x.Reasons |= NoPrefix.only()
 		}
 		prefixes += x.Cached
 		x.Net = x.Cost - x.Saving

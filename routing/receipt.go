@@ -112,6 +112,7 @@ type Candidate struct {
 	Cost          float64     `json:"cost"`
 	Saving        float64     `json:"saving"`
 	Net           float64     `json:"net"`
+	Reasons       Reasons     `json:"reasons,omitempty"` // why it was given no credit, besides its certificate
 }
 
 // Account is what has been sent to a worker since its sample was taken, and the score that follows.

@@ -111,7 +111,7 @@ type decision struct {
 	pinned     bool // the base choice is where the request's key belongs
 	movedFrom  string
 	preference preference
-	recorded   struct{ base, against string } // of a replay: who won a tie
+	recorded   struct{ base, against, preferred string } // of a replay: who won a tie
 }
 
 // New returns a router with an empty fleet.
@@ -261,9 +261,10 @@ func (d *decision) look() {
 		s, x := d.seats[i], &d.candidates[i]
 		x.InFlight = int32(s.inFlight)
 		x.Ledger, x.Shadow = s.sent.account(), s.shadow.account()
-		x.PrefillRate, x.OthersBacklog = s.rate.tokens(d.router.cfg.PrefillThroughput), s.others
+		x.PrefillRate = s.rate.tokens(d.router.cfg.PrefillThroughput)
 		if s.sample.fresh(now, maxAge) {
 			x.sampled(&s.sample, now)
+			x.OthersBacklog = s.others
 		}
 		if d.scorer != nil {
 			d.scorer.form.terms(&d.router.cfg, x)
