@@ -81,8 +81,12 @@ func TestASampleRetiresOnlyWhatWasSentBeforeIt(t *testing.T) {
 	if got := r.fleet.Load().byID["w0"].sent.tokens; got != 30 {
 		t.Errorf("%d tokens on the account, want 30", got)
 	}
+	r.Observe("w0", idle(at(10))) // taken at the very moment of sending: it cannot have been seen
+	if got := r.fleet.Load().byID["w0"].sent.tokens; got != 30 {
+		t.Errorf("%d tokens on the account, want 30", got)
+	}
 	r.Observe("w0", idle(at(2))) // an older one that was slow
-	if got := r.fleet.Load().byID["w0"].sample.taken; got != at(5).UnixNano() {
+	if got := r.fleet.Load().byID["w0"].sample.taken; got != at(10).UnixNano() {
 		t.Errorf("an older sample replaced a newer one")
 	}
 }
@@ -121,12 +125,13 @@ func TestEveryPolicyCountsRequestsInFlight(t *testing.T) {
 
 func TestAnUnusableSampleConcernsThatWorkerAlone(t *testing.T) {
 	for name, bad := range map[string]Load{
-		"rank count":     {TakenAt: start, RankCount: 2, Ranks: []RankLoad{{}}},
-		"no ranks":       {TakenAt: start},
-		"negative count": {TakenAt: start, RankCount: 1, Ranks: []RankLoad{{Waiting: -1}}},
-		"absurd count":   {TakenAt: start, RankCount: 1, Ranks: []RankLoad{{Running: 1 << 40}}},
-		"not a number":   {TakenAt: start, RankCount: 1, Ranks: []RankLoad{{Usage: math.NaN()}}},
-		"infinite":       {TakenAt: start, RankCount: 1, Ranks: []RankLoad{{GenThroughput: math.Inf(1)}}},
+		"rank count":      {TakenAt: start, RankCount: 2, Ranks: []RankLoad{{}}},
+		"no ranks":        {TakenAt: start},
+		"negative count":  {TakenAt: start, RankCount: 1, Ranks: []RankLoad{{Waiting: -1}}},
+		"absurd count":    {TakenAt: start, RankCount: 1, Ranks: []RankLoad{{Running: 1 << 40}}},
+		"not a number":    {TakenAt: start, RankCount: 1, Ranks: []RankLoad{{Usage: math.NaN()}}},
+		"infinite":        {TakenAt: start, RankCount: 1, Ranks: []RankLoad{{GenThroughput: math.Inf(1)}}},
+		"too much to add": {TakenAt: start, RankCount: 2, Ranks: []RankLoad{{GenThroughput: math.MaxFloat64}, {GenThroughput: math.MaxFloat64}}},
 	} {
 		r := newRouter(t, 2, nil)
 		r.Observe("w0", bad)
@@ -161,6 +166,9 @@ func TestTheLedgerIsBounded(t *testing.T) {
 	}
 	if len(l.credits) != maxCredits || l.tokens != 6*maxCredits {
 		t.Errorf("%d credits of %d tokens", len(l.credits), l.tokens)
+	}
+	if l.retire(start.Add(2 * maxCredits)); l.requests != 2*maxCredits+1 {
+		t.Errorf("%d requests are left, want all that share the newest stamp", l.requests)
 	}
 	l.retire(start.Add(time.Hour))
 	if l.tokens != 0 || l.requests != 0 {
@@ -197,5 +205,18 @@ func TestOthersBacklogIsWhatTheGatewayDidNotSend(t *testing.T) {
 	r.Observe("w0", waiting(start.Add(3*time.Second), 1, 500))
 	if got := r.fleet.Load().byID["w0"].others; got != 500 {
 		t.Errorf("others' backlog %d after the answer, want 500", got)
+	}
+}
+
+func TestAReportedActiveUsageOfZeroIsOne(t *testing.T) {
+	r := newRouter(t, 2, func(c *Config) { c.LoadScore = "v2" })
+	for i, active := range []bool{true, false} {
+		load := idle(start)
+		load.Ranks[0].Usage, load.Ranks[0].HasActiveUsage = 0.9, active
+		r.Observe(name(i), load)
+	}
+	got := pick(t, r, start, Request{}).Receipt()
+	if w0, w1 := find(got, "w0"), find(got, "w1"); w0.Pressure != 0 || w1.Pressure != 0.9 {
+		t.Errorf("pressures %v and %v", w0.Pressure, w1.Pressure)
 	}
 }

@@ -2,6 +2,7 @@ package routing
 
 import (
 	"bytes"
+	"strconv"
 	"strings"
 	"testing"
 	"time"
@@ -44,5 +45,37 @@ func TestMetricsSayWhatDecisionsDid(t *testing.T) {
 	}
 	if t.Failed() {
 		t.Log(text.String())
+	}
+}
+
+func TestABrokenBoundIsCounted(t *testing.T) {
+	for saving, want := range map[float64]uint64{0.3: 0, 0.2: 1, 0.1: 1} { // against 0.2 s of extra cost
+		r := newRouter(t, 2, nil)
+		d := &decision{router: r, candidates: []Candidate{{Cost: 1}, {Cost: 1.25, Saving: saving + 0.05}}}
+		d.preference = preference{result: Complete, preferred: 1}
+		r.meters.count(d, &Receipt{Model: "m", Result: Complete, Mode: Enforce})
+		if got := r.meters.violations.Get(); got != want {
+			t.Errorf("saving %v s: %d violations, want %d", saving, got, want)
+		}
+		d.preference.preferred = 0
+		if r.meters.count(d, &Receipt{Model: "m", Result: Complete, Mode: Enforce}); r.meters.violations.Get() != want {
+			t.Error("the base choice broke the bound")
+		}
+	}
+}
+
+func TestModelsBeyondABoundShareALabel(t *testing.T) {
+	r := newRouter(t, 2, nil)
+	d := &decision{router: r, candidates: make([]Candidate, 2)}
+	for n := range maxModelLabels + 10 {
+		r.meters.count(d, &Receipt{Model: strconv.Itoa(n), Result: Complete, Mode: Enforce})
+	}
+	var text bytes.Buffer
+	r.WriteMetrics(&text, start)
+	if n := len(r.meters.models); n > maxModelLabels+1 || !strings.Contains(text.String(), `model="other",result="complete",changed="false"} 10`) {
+		t.Errorf("%d models are told apart", n)
+	}
+	if strings.Contains(text.String(), "leeway_shadow_regret_seconds_count{model=\"1\"} 1") {
+		t.Error("enforcing costs no regret")
 	}
 }

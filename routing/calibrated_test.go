@@ -1,0 +1,132 @@
+package routing
+
+import (
+	"math"
+	"testing"
+	"time"
+)
+
+func calibrated() Settings {
+	s := settings()
+	s.Cost = "calibrated"
+	return s
+}
+
+// change returns a receipt with one candidate changed.
+func change(r Receipt, worker string, how func(*Candidate)) Receipt {
+	candidates := append([]Candidate(nil), r.Candidates...)
+	r.Candidates = candidates
+	how(find(r, worker))
+	return r
+}
+
+func TestCalibratedCostIsThePrefillAhead(t *testing.T) {
+	fleet := snapshot(1000, []int{0, 100}, []int{0, 2000}) // 2,000 cached tokens are worth 2,000 tokens of backlog
+	for _, c := range []struct {
+		what string
+		how  func(*Candidate)
+		want string
+	}{
+		{"less sent to the owner than it has cached", func(x *Candidate) { x.Ledger.Backlog = 1999 }, "w1"},
+		{"as much", func(x *Candidate) { x.Ledger.Backlog = 2000 }, "w0"},
+		{"less of others' waiting there", func(x *Candidate) { x.OthersBacklog = 1999 }, "w1"},
+		{"as much of others'", func(x *Candidate) { x.OthersBacklog = 2000 }, "w0"},
+		{"a load that is a second old", func(x *Candidate) { x.SampleAge = 1 }, "w1"},
+		{"an older one", func(x *Candidate) { x.SampleAge = 1.001 }, "w0"},
+		{"half the rate for 4,000 tokens more", func(x *Candidate) { x.PrefillRate = 4000 }, "w0"},
+	} {
+		if got := replay(t, change(fleet, "w1", c.how), calibrated()); got.Chosen != c.want {
+			t.Errorf("%s: chose %s, want %s", c.what, got.Chosen, c.want)
+		}
+	}
+	slow := change(fleet, "w1", func(x *Candidate) { x.PrefillRate = 4000 })
+	if x := find(replay(t, slow, calibrated()), "w1"); x.Saving != 0.5 {
+		t.Errorf("2,000 tokens at the worker's own 4,000 a second save %v s", x.Saving)
+	}
+}
+
+func TestShadowHasBacklogsOfItsOwn(t *testing.T) {
+	r := newRouter(t, 2, func(c *Config) { c.CacheMode, c.CacheCost = "shadow", "calibrated" })
+	r.Observe("w0", waiting(start, 1, 100))
+	r.Observe("w1", idle(start))
+	r.Feed("w0").Apply(start, stored(1, 0, prompt(1600), 16))
+	for n := range 2 {
+		got := pick(t, r, start, eligible(1601)).Receipt()
+		w0, w1 := find(got, "w0"), find(got, "w1")
+		if w0.Ledger.Backlog != 0 || w1.Ledger.Backlog != int64(1601*n) || w0.Shadow.Backlog != int64(n) || w1.Shadow.Backlog != 0 {
+			t.Errorf("request %d: sent %d and %d, in shadow %d and %d", n, w0.Ledger.Backlog, w1.Ledger.Backlog, w0.Shadow.Backlog, w1.Shadow.Backlog)
+		}
+		if n == 0 && (got.Chosen != "w1" || got.Preferred != "w0") {
+			t.Errorf("request %d: chose %s, prefers %s", n, got.Chosen, got.Preferred)
+		}
+	}
+	s := calibrated()
+	s.Mode = Shadow
+	fleet := change(snapshot(1000, []int{0, 100}, []int{0, 2000}), "w1", func(x *Candidate) { x.Shadow.Backlog = 3000 })
+	if got := replay(t, fleet, s); got.Preferred != "w0" {
+		t.Errorf("an owner that is busy in shadow was preferred there: %+v", got)
+	}
+}
+
+func TestAnOldLoadSaysNothingOfOthersQueues(t *testing.T) {
+	r := newRouter(t, 2, func(c *Config) { c.LoadMaxAgeSecs = 3 })
+	r.Observe("w0", waiting(start, 2, 1500))
+	r.Observe("w1", idle(start.Add(5*time.Second)))
+	for age, want := range map[time.Duration]int64{time.Second: 1500, 3*time.Second - 1: 1500, 3 * time.Second: 0} {
+		if x := find(pick(t, r, start.Add(age), Request{}).Receipt(), "w0"); x.OthersBacklog != want || x.Sampled != (want > 0) {
+			t.Errorf("at %v: %+v", age, x)
+		}
+	}
+	r.Observe("w0", Load{TakenAt: start.Add(6 * time.Second), RankCount: 1})
+	if s := r.fleet.Load().byID["w0"]; s.others != 0 {
+		t.Errorf("an unusable sample leaves %d tokens of others'", s.others)
+	}
+}
+
+func TestOnlyWhatWasSentBeforeASampleIsTakenOffItsQueue(t *testing.T) {
+	r := newRouter(t, 1, nil)
+	pick(t, r, start.Add(time.Second), Request{Tokens: prompt(1000)})
+	r.Observe("w0", waiting(start, 2, 1500))
+	if got := r.fleet.Load().byID["w0"].others; got != 1500 {
+		t.Errorf("others' backlog %d, want 1500", got)
+	}
+}
+
+// learnt answers some requests and returns the rate that they have taught.
+func learnt(t *testing.T, n, tokens int, others int, o Outcome) float64 {
+	r := newRouter(t, 1, nil)
+	now := start
+	for range n {
+		r.Observe("w0", waiting(now, 1, others))
+		l := pick(t, r, now.Add(1), Request{Tokens: prompt(tokens)})
+		now = now.Add(time.Second)
+		l.FirstToken(now)
+		outcome := o
+		outcome.PromptTokens = tokens
+		l.Finish(now, outcome)
+	}
+	return find(pick(t, r, now, Request{}).Receipt(), "w0").PrefillRate
+}
+
+func TestOnlyTellingAnswersTeachARate(t *testing.T) {
+	for _, c := range []struct {
+		what      string
+		n, tokens int
+		others    int
+		outcome   Outcome
+		want      float64
+	}{
+		{"enough of them", rateMinimum, 4000, 0, Outcome{}, 4000},
+		{"too few", rateMinimum - 1, 4000, 0, Outcome{}, 8000},
+		{"prompts too short", 20, rateTokens - 1, 0, Outcome{}, 8000},
+		{"what was cached is not computed", 20, 4000, 0, Outcome{CachedTokens: 3000}, 1000},
+		{"a long wait behind others", 20, 4000, 2001, Outcome{}, 8000},
+		{"a wait that the engine tells", 20, 4000, 2001, Outcome{Queue: 0.5}, 8000},
+		{"a short wait that it tells", 20, 4000, 0, Outcome{Queue: 0.2}, 5000},
+		{"failures", 20, 4000, 0, Outcome{Error: "aborted"}, 8000},
+	} {
+		if got := learnt(t, c.n, c.tokens, c.others, c.outcome); math.Abs(got-c.want) > 1 {
+			t.Errorf("%s: learnt %.0f tokens a second, want %.0f", c.what, got, c.want)
+		}
+	}
+}
