@@ -26,6 +26,10 @@ func getattr(r *render, v Value, name string) (Value, error) {
 		}
 	case *Undefined:
 		return nil, v.fail()
+	case *Func:
+		if v == dictType {
+			return dictOf(r, Str(name))
+		}
 	}
 	return &Undefined{obj: v, name: Str(name)}, nil
 }
@@ -55,6 +59,11 @@ func item(r *render, v, key Value) (_ Value, found bool, err error) {
 			return nil, false, nil
 		}
 		return value, found, err
+	case *Func:
+		if v == dictType {
+			value, err := dictOf(r, key)
+			return value, err == nil, err
+		}
 	}
 	i, ok := asInt(key)
 	if !ok {
@@ -165,6 +174,10 @@ func attribute(r *render, v Value, name string) (_ Value, ok bool, err error) {
 	case *templateRef:
 		a, ok := x.attribute(r, name)
 		return a, ok, nil
+	case *Func:
+		if x == dictType && name == "fromkeys" {
+			return boundMethod(v, name, dictFromkeys), true, nil
+		}
 	case Bytes:
 		if name == "decode" {
 			return boundMethod(v, name, bytesDecode), true, nil

@@ -30,13 +30,8 @@ func filterTable() map[string]filterFunc {
 		"selectattr": selectFilter("selectattr", true, true), "slice": sliceFilter, "sort": sortFilter, "string": stringFilter,
 		"striptags": striptagsFilter, "sum": sumFilter, "title": softText(titleFilter), "tojson": toJSON, "trim": trimFilter,
 		"truncate": truncateFilter, "unique": uniqueFilter, "upper": softText(upper), "urlencode": urlencodeFilter,
-		"urlize":    refuse("the filter urlize is not supported: a prompt has no links to mark up"),
-		"wordcount": wordcountFilter, "wordwrap": wordwrapFilter, "xmlattr": xmlattrFilter,
+		"urlize": urlizeFilter, "wordcount": wordcountFilter, "wordwrap": wordwrapFilter, "xmlattr": xmlattrFilter,
 	}
-}
-
-func refuse(why string) filterFunc {
-	return func(*render, Value, args) (Value, error) { return nil, raise("NotImplementedError", why) }
 }
 
 // softText makes a filter without arguments of a function on text; Markup stays Markup.
@@ -72,7 +67,7 @@ func titleFilter(s string) string {
 // globals are the names every template can use.
 var globals = map[string]Value{
 	"range":           &Func{name: "safe_range", kind: "function", call: rangeGlobal},
-	"dict":            &Func{name: "dict", kind: "type", call: dictGlobal},
+	"dict":            dictType,
 	"namespace":       &Func{name: "jinja2.utils.Namespace", kind: "type", call: namespaceGlobal},
 	"cycler":          &Func{name: "jinja2.utils.Cycler", kind: "type", call: cyclerGlobal},
 	"joiner":          &Func{name: "jinja2.utils.Joiner", kind: "type", call: joinerGlobal},
@@ -113,6 +108,18 @@ func rangeGlobal(r *render, a args) (Value, error) {
 	return rng, nil
 }
 
+// dictType is the type dict. Whatever attribute or item it lacks is a parametrised dict, which makes dicts as well.
+var dictType = &Func{name: "dict", kind: "type", call: dictGlobal}
+
+// dictOf is dict[key].
+func dictOf(r *render, key Value) (Value, error) {
+	text, err := repr(r, key)
+	if _, ok := key.(Tuple); ok {
+		text = text[1 : len(text)-1]
+	}
+	return &Func{name: "dict[" + text + "]", kind: "GenericAlias", call: dictGlobal}, err
+}
+
 func dictGlobal(r *render, a args) (Value, error) {
 	if len(a.pos) > 1 {
 		return nil, typeError("dict expected at most 1 argument, got %s", reprInt(len(a.pos)))
@@ -134,6 +141,9 @@ func (d *Dict) fill(r *render, v Value) error {
 	if from, ok := v.(*Dict); ok {
 		*d = *from.clone()
 		return r.spend(d.Len())
+	}
+	if u, ok := v.(*Undefined); ok {
+		return u.fail()
 	}
 	items, err := collect(r, v)
 	if err != nil {

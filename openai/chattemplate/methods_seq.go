@@ -3,6 +3,7 @@ package chattemplate
 import (
 	"strconv"
 	"strings"
+	"unicode"
 	"unicode/utf8"
 )
 
@@ -166,13 +167,19 @@ func strEncode(r *render, self Value, a args) (Value, error) {
 	if err := a.bind(&p, "encode", 0, "encoding", "errors"); err != nil {
 		return nil, err
 	}
+	s, _ := text(self)
 	if p[0] != nil {
 		name, _ := text(p[0])
-		if n := strings.NewReplacer("-", "", "_", "").Replace(strings.ToLower(name)); n != "utf8" {
-			return nil, raise("LookupError", "encode supports only utf-8, not "+name)
+		switch strings.NewReplacer("-", "", "_", "").Replace(strings.ToLower(name)) {
+		case "utf8":
+		case "ascii", "usascii":
+			if strings.IndexFunc(s, func(c rune) bool { return c > unicode.MaxASCII }) >= 0 {
+				return nil, raise("UnicodeEncodeError", "'ascii' codec can't encode characters: ordinal not in range(128)")
+			}
+		default:
+			return nil, raise("LookupError", "encode supports only utf-8 and ascii, not "+name)
 		}
 	}
-	s, _ := text(self)
 	return Bytes(s), r.spend(1 + len(s)/8)
 }
 

@@ -96,8 +96,11 @@ func reprObject(r *render, v Value) (string, error) {
 		n, err := v.len()
 		return "<LoopContext " + strconv.Itoa(v.index0+1) + "/" + strconv.Itoa(n) + ">", err
 	case *Func:
-		if v.kind == "type" {
+		switch v.kind {
+		case "type":
 			return "<class '" + v.name + "'>", nil
+		case "GenericAlias":
+			return v.name, nil
 		}
 		return "<" + v.kind + " " + v.name + ">", nil
 	case None, Bool, Int, Float:
