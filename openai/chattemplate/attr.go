@@ -85,7 +85,7 @@ func item(r *render, v, key Value) (_ Value, found bool, err error) {
 	case Str, Markup:
 		s, _ := text(v)
 		c, ok := runeAt(s, i)
-		return sameText(v, c), ok, r.spend(1 + len(s)/64)
+		return sameText(v, c), ok, r.spend(1 + len(s)/textStep)
 	}
 	return nil, false, nil
 }

@@ -12,7 +12,10 @@ func equal(r *render, a, b Value) (bool, error) { return equalAt(r, a, b, 0) }
 func equalAt(r *render, a, b Value, depth int) (bool, error) {
 	if s, ok := text(a); ok {
 		t, ok := text(b)
-		return ok && s == t, nil
+		if ok && len(s) == len(t) {
+			return s == t, r.spend(len(s) / 64)
+		}
+		return false, nil
 	}
 	if err := r.walk(depth); err != nil {
 		return false, err

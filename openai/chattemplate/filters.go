@@ -24,7 +24,12 @@ func absFilter(r *render, v Value, a args) (Value, error) {
 	return nil, typeError("bad operand type for abs(): '%s'", v.typeName())
 }
 
-func lengthFilter(_ *render, v Value, a args) (Value, error) {
+func lengthFilter(r *render, v Value, a args) (Value, error) {
+	if s, ok := text(v); ok {
+		if err := r.spend(1 + len(s)/textStep); err != nil {
+			return nil, err
+		}
+	}
 	n, err := length(v)
 	if err != nil {
 		return nil, err

@@ -160,7 +160,10 @@ func strSplitlines(r *render, self Value, a args) (Value, error) {
 		return nil, err
 	}
 	s, _ := text(self)
-	return textList(self, splitLines(s, keepEnds)), r.spend(1 + len(s)/8)
+	if err := r.spend(1 + len(s)/2); err != nil {
+		return nil, err
+	}
+	return textList(self, splitLines(s, keepEnds)), nil
 }
 
 func strReplace(r *render, self Value, a args) (Value, error) {

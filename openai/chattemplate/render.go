@@ -36,7 +36,7 @@ func (r *render) spendText(n int) error {
 	if n > r.limits.Output && r.limits.Output > 0 {
 		return limitError("output size")
 	}
-	return r.spend(1 + n/64)
+	return r.spend(1 + n/textStep)
 }
 
 // walk charges for one value of a structure that is walked depth deep.

@@ -31,8 +31,13 @@ func wordwrapFilter(r *render, v Value, a args) (Value, error) {
 		return nil, err
 	}
 	w := wrapper{width: width, breakLong: p[1] == nil || truth(p[1]), hyphens: p[3] == nil || truth(p[3])}
+	size := 0
 	for i, line := range lines {
-		lines[i] = strings.Join(w.wrap(line), sep)
+		pieces := w.wrap(line)
+		if size += len(line) + len(pieces)*len(sep); size > r.limits.Output && r.limits.Output > 0 {
+			return nil, limitError("output size")
+		}
+		lines[i] = strings.Join(pieces, sep)
 	}
 	out := strings.Join(lines, sep)
 	return Str(out), r.spendText(len(out))
