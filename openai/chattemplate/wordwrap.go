@@ -22,7 +22,7 @@ func wordwrapFilter(r *render, v Value, a args) (Value, error) {
 			return nil, raise("AttributeError", "'"+p[2].typeName()+"' object has no attribute 'join'")
 		}
 	}
-	if err := r.spend(1 + len(s)); err != nil {
+	if err := r.spend(1 + 8*len(s)); err != nil {
 		return nil, err
 	}
 	lines := splitLines(s, false)
