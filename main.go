@@ -8,7 +8,6 @@ import (
 	"fmt"
 	"os"
 	"os/signal"
-	"strings"
 	"syscall"
 
 	"leeway/openai/tokenizer"
@@ -41,10 +40,7 @@ func load(args []string) (everything, []settings.Notice, error) {
 func main() {
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 	context.AfterFunc(ctx, stop) // the first signal drains, a second ends at once
-	name, args := "serve", os.Args[1:]
-	if len(args) > 0 && !strings.HasPrefix(args[0], "-") {
-		name, args = args[0], args[1:]
-	}
+	name, args := settings.Command(os.Args[1:], "serve")
 	var err error
 	switch name {
 	case "serve", "launch", "start":
@@ -57,8 +53,10 @@ func main() {
 		err = with(args, tokenizer.Options{}, func(o tokenizer.Options) error { return tokenizer.DecodeLines(os.Stdin, os.Stdout, o) })
 	case "render":
 		err = with(args, proxy.RenderOptions{}, func(o proxy.RenderOptions) error { return proxy.Render(os.Stdin, os.Stdout, o) })
+	case "version":
+		fmt.Println("leeway", settings.Version())
 	default:
-		err = fmt.Errorf("%q is no command; use serve, sim, tokenize, detokenize or render", name)
+		err = settings.UnknownCommand(name)
 	}
 	if err != nil {
 		fmt.Fprintln(os.Stderr, "leeway:", err)
@@ -83,7 +81,7 @@ func serve(ctx context.Context, args []string) error {
 	s, notices, err := load(args)
 	switch {
 	case errors.Is(err, settings.ErrHelp):
-		fmt.Println("leeway [serve | sim | tokenize | detokenize | render] [flags]; serve, where none stands, takes:")
+		fmt.Print(settings.Commands, "serve takes:\n")
 		settings.Help(os.Stdout, &s, annotated)
 		return nil
 	case err != nil:
@@ -98,6 +96,7 @@ func serve(ctx context.Context, args []string) error {
 		}
 		defer fleet.Close()
 		s.Workers.URLs, s.Routing.CacheMode = append(s.Workers.URLs, fleet.URLs()...), "enforce"
+		s.Proxy.ShutdownAccept = 0 // no balancer looks at a demo
 	}
 	return gateway(ctx, s, notices, args)
 }

@@ -60,14 +60,19 @@ type workerBody struct {
 	Healthy    bool   `json:"is_healthy"`
 	Status     string `json:"status"`
 	Load       int    `json:"load"`
+	Breaker    string `json:"circuit_breaker,omitempty"` // open or half_open
+	Stalled    string `json:"stalled,omitempty"`         // unreachable or wedged
 	Problem    string `json:"problem,omitempty"`
 }
 
 func showStatus(s workers.Status) workerBody {
 	b := workerBody{
 		ID: s.ID, ModelID: s.Model, Mode: "grpc", BlockSize: s.Info.BlockSize, Healthy: s.State == workers.Ready,
-		Status: string(s.State), Load: s.Active, Problem: s.Problem,
+		Status: string(s.State), Load: s.Active, Stalled: s.Stalled, Problem: s.Problem,
 		workerSpec: workerSpec{URL: s.Spec.URL, WorkerType: s.Spec.Role, Runtime: string(s.Dialect), Labels: s.Spec.Labels, Priority: s.Spec.Priority, Cost: s.Spec.Cost},
+	}
+	if s.Breaker != workers.Closed {
+		b.Breaker = string(s.Breaker)
 	}
 	if b.WorkerType == "" {
 		b.WorkerType = "regular"

@@ -45,6 +45,7 @@ type Config struct {
 	WriteTimeout      float64 `toml:"write_timeout_secs" flag:"write-timeout-secs"`
 	SSEKeepAlive      float64 `toml:"sse_keepalive_secs" flag:"sse-keepalive-secs"`
 	ShutdownGrace     float64 `toml:"shutdown_grace_period_secs" flag:"shutdown-grace-period-secs"`
+	ShutdownAccept    float64 `toml:"shutdown_accept_secs" flag:"shutdown-accept-secs"`
 
 	RetryMaxRetries        int     `toml:"retry_max_retries" flag:"retry-max-retries"`
 	RetryInitialBackoff    float64 `toml:"retry_initial_backoff_ms" flag:"retry-initial-backoff-ms"`
@@ -83,7 +84,7 @@ func DefaultConfig() Config {
 		RoutingKeyHeaders: []string{"x-smg-routing-key"},
 		WorkerHeader:      "x-smg-routed-worker-id", UnsupportedFields: "report",
 		MaxPayloadSize: 512 << 20, MaxConcurrentRequests: -1, QueueSize: 100, QueueTimeout: 60,
-		HeaderReadTimeout: 30, IdleTimeout: 90, BodyStallTimeout: 300, WriteTimeout: 60, SSEKeepAlive: 15, ShutdownGrace: 180,
+		HeaderReadTimeout: 30, IdleTimeout: 90, BodyStallTimeout: 300, WriteTimeout: 60, SSEKeepAlive: 15, ShutdownGrace: 180, ShutdownAccept: 5,
 		RetryMaxRetries: 5, RetryInitialBackoff: 50, RetryMaxBackoff: 30000, RetryBackoffMultiplier: 1.5, RetryJitterFactor: 0.2,
 		DecisionLogBytes: 256 << 20, LogLevel: "info",
 	}
@@ -110,6 +111,7 @@ func (c Config) Validate() error {
 		inSeconds("write_timeout_secs", c.WriteTimeout),
 		inSeconds("sse_keepalive_secs", c.SSEKeepAlive),
 		inSeconds("shutdown_grace_period_secs", c.ShutdownGrace),
+		inSeconds("shutdown_accept_secs", c.ShutdownAccept),
 		{c.RetryMaxRetries >= 0 && c.RetryMaxRetries <= 100, "retry_max_retries", fmt.Sprintf("%d attempts; use 0 to 100 (0 counts as 1)", c.RetryMaxRetries)},
 		{c.RetryInitialBackoff >= 0 && c.RetryInitialBackoff <= 3.6e6, "retry_initial_backoff_ms", fmt.Sprintf("%v; use 0 to 3600000", c.RetryInitialBackoff)},
 		{c.RetryMaxBackoff >= c.RetryInitialBackoff && c.RetryMaxBackoff <= 3.6e6, "retry_max_backoff_ms", fmt.Sprintf("%v; use at least retry_initial_backoff_ms and at most 3600000", c.RetryMaxBackoff)},

@@ -17,6 +17,7 @@ import (
 func (g *Gateway) observe(next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		x := &exchange{ResponseWriter: w, control: http.NewResponseController(w), start: time.Now(), id: g.requestID(r)}
+		g.asked.Store(x.start.UnixNano())
 		x.log = g.log.With().Str("request_id", x.id).Logger()
 		w.Header().Set("X-Request-Id", x.id)
 		defer g.account(x, r)
@@ -57,7 +58,14 @@ func (g *Gateway) account(x *exchange, r *http.Request) {
 		code = "stream_error"
 	}
 	countResponse(r.Method, path, status, code, took)
-	x.log.Info().Str("worker", x.worker).Str("method", r.Method).Str("path", r.URL.Path).Int("status", status).Str("code", x.code).Dur("took_ms", took).Msg("request")
+	event := x.log.Info().Str("method", r.Method).Str("path", r.URL.Path).Int("status", status)
+	if x.code != "" {
+		event.Str("code", x.code)
+	}
+	if x.worker != "" {
+		event.Str("worker", x.worker)
+	}
+	event.Dur("took_ms", took).Msg("request")
 }
 
 // requestID keeps what the client sent if it is printable and short, and makes an id otherwise. The first of the

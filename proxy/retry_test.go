@@ -1,6 +1,7 @@
 package proxy
 
 import (
+	"fmt"
 	"io"
 	"net"
 	"net/http"
@@ -209,6 +210,63 @@ func TestAModelWithoutAUsableWorkerIs503AndComesBack(t *testing.T) { // cases E4
 		t.Fatal(err)
 	}
 	eventually(t, "back", func() bool { return b.chat(t, ``).status == 200 })
+}
+
+func TestAWorkerThatFailsFastDoesNotDrawTheTraffic(t *testing.T) {
+	b := start(t, one(t, "vllm", greeting), one(t, "vllm", greeting), func(s *setup) { s.workers.BreakerFailures = 3 })
+	bad, good := b.workers[0], b.workers[1]
+	bad.SetFaults(sim.Fault{Kind: sim.FaultError, Code: "INTERNAL"})
+	for range 30 {
+		if a := b.chat(t, ``); a.status != 200 {
+			t.Errorf("%d %s", a.status, a.body)
+		}
+	}
+	if n := len(bad.Requests()); n != 3 {
+		t.Errorf("the worker that fails was asked %d times", n)
+	}
+	if _, body := b.call(t, "GET", "/workers", ""); !strings.Contains(string(body["workers"]), `"circuit_breaker":"open"`) || !strings.Contains(string(body["workers"]), "its requests fail") {
+		t.Errorf("workers: %s", body["workers"])
+	}
+	for series, want := range map[string]string{
+		"smg_worker_cb_state{worker=%q}":                                         "1",
+		"smg_worker_cb_transitions_total{worker=%q,from=\"closed\",to=\"open\"}": "1",
+		"smg_worker_cb_outcomes_total{worker=%q,outcome=\"failure\"}":            "3",
+	} {
+		if got := b.metric(t, fmt.Sprintf(series, bad.URL())); got != want {
+			t.Errorf("%s is %q, want %s", series, got, want)
+		}
+	}
+	good.SetFaults(sim.Fault{Kind: sim.FaultError, Code: "UNAVAILABLE"})
+	eventually(t, "refused", func() bool {
+		a := b.chat(t, ``)
+		return a.status == 503 && errorOf(t, a.body).Code == "no_available_workers" && a.header.Get("Retry-After") == "1"
+	})
+	if status, _ := b.call(t, "GET", "/readiness", ""); status != 200 {
+		t.Errorf("readiness: %d", status)
+	}
+	b.atRest(t)
+}
+
+func TestAnEnginesInternalErrorIsNotTriedOnItAgain(t *testing.T) {
+	b := start(t, one(t, "vllm", greeting))
+	b.workers[0].SetFaults(sim.Fault{Kind: sim.FaultError, Code: "INTERNAL"})
+	if a := b.chat(t, ``); a.status != 500 || errorOf(t, a.body).Code != "worker_stream_failed" {
+		t.Errorf("%d %s", a.status, a.body)
+	}
+	if n := len(b.workers[0].Requests()); n != 1 {
+		t.Errorf("%d attempts", n)
+	}
+	b.atRest(t)
+}
+
+func TestAWorkerThatRefusesTheGatewayIsNoFaultOfTheClient(t *testing.T) {
+	b := start(t, one(t, "vllm", greeting))
+	for _, code := range []string{"UNAUTHENTICATED", "PERMISSION_DENIED"} {
+		b.workers[0].SetFaults(sim.Fault{Kind: sim.FaultError, Code: code})
+		if a := b.chat(t, ``); a.status != 502 || !strings.Contains(errorOf(t, a.body).Message, "gateway's own credentials") {
+			t.Errorf("%s: %d %s", code, a.status, a.body)
+		}
+	}
 }
 
 func TestAWorkerThatIsDownAtTheStartJoinsLater(t *testing.T) { // cases E7, E8

@@ -32,6 +32,7 @@ type Gateway struct {
 	log       zerolog.Logger
 	journal   *decisionLog
 	draining  atomic.Bool
+	asked     atomic.Int64 // when anybody last asked for anything, in Unix nanoseconds
 	lastLoads loadCache
 
 	credentials credentials
@@ -121,25 +122,6 @@ func (g *Gateway) listenOn(s *http.Server, l net.Listener) error {
 	}
 	s.TLSConfig = &tls.Config{GetCertificate: g.credentials.certificate}
 	return s.ServeTLS(l, "", "")
-}
-
-// drain gives balancers time to look elsewhere and requests time to end, and then ends them.
-func (g *Gateway) drain(ctx context.Context, s *http.Server, cut context.CancelCauseFunc) {
-	grace := secs(g.config.ShutdownGrace)
-	g.draining.Store(true)
-	accepting := min(grace/2, 5*time.Second)
-	g.log.Info().Stringer("accepting", accepting).Stringer("grace", grace).Msg("draining; a second signal ends at once")
-	time.Sleep(accepting)
-	rest, cancel := context.WithTimeout(context.WithoutCancel(ctx), grace-accepting)
-	defer cancel()
-	if s.Shutdown(rest) == nil {
-		return
-	}
-	g.log.Warn().Msg("the grace period is over: ending what still runs")
-	cut(errDraining)
-	last, cancel := context.WithTimeout(context.WithoutCancel(ctx), time.Second)
-	defer cancel()
-	s.Shutdown(last)
 }
 
 // Handler is every route of the public port.

@@ -19,7 +19,9 @@ var ErrHelp = flag.ErrHelp
 func Parse(args []string, target any) error {
 	flags := flag.NewFlagSet("", flag.ContinueOnError)
 	flags.SetOutput(io.Discard)
+	var names []string
 	visit("", reflect.ValueOf(target).Elem(), func(name string, _ reflect.StructTag, _ string, value reflect.Value) {
+		names = append(names, "--"+name)
 		flags.Var(&setting{value: value}, name, "")
 	})
 	err := flags.Parse(spread(flags, args))
@@ -27,7 +29,11 @@ func Parse(args []string, target any) error {
 		err = fmt.Errorf("%q is neither a flag nor the value of one", flags.Arg(0))
 	}
 	if err != nil && !errors.Is(err, ErrHelp) {
-		return fmt.Errorf("%s (--help lists the flags)", strings.NewReplacer("flag -", "flag --", ": -", ": --").Replace(err.Error()))
+		what := strings.NewReplacer("flag -", "flag --", ": -", ": --").Replace(err.Error())
+		if name, unknown := strings.CutPrefix(what, "flag provided but not defined: "); unknown {
+			what = name + " is no flag" + Meant(name, names)
+		}
+		return fmt.Errorf("%s (--help lists the flags)", what)
 	}
 	return err
 }

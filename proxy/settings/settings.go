@@ -41,7 +41,7 @@ func load[T any](args []string, defaults T, file func(T) string) (T, error) {
 	if err != nil {
 		return s, fmt.Errorf("cannot read the settings: %w", err)
 	}
-	s, from := defaults, source{name: name, text: string(text)}
+	s, from := defaults, source{name: name, text: string(text), known: keyNames(reflect.ValueOf(defaults))}
 	if err := toml.NewDecoder(strings.NewReader(from.text)).DisallowUnknownFields().Decode(&s); err != nil {
 		return s, each(err, from.decoding)
 	}
@@ -52,7 +52,10 @@ func load[T any](args []string, defaults T, file func(T) string) (T, error) {
 }
 
 // source is the file that settings came from; the zero source is none.
-type source struct{ name, text string }
+type source struct {
+	name, text string
+	known      map[string][]string // the keys of each table
+}
 
 func (s source) validate(tables reflect.Value) error {
 	var all []error
@@ -90,8 +93,8 @@ func (s source) decoding(err error) error {
 	}
 	row, _ := bad.Position()
 	what := strings.TrimPrefix(bad.Error(), "toml: ")
-	if what == "unknown field" || what == "unknown table" {
-		what = "no such key; config.toml shows all there are"
+	if what == "unknown field" || what == "unknown table" || what == "missing table" {
+		what = "no such key; config.toml shows all there are" + misplaced(s.known, bad.Key())
 	}
 	what = regexp.MustCompile(`^cannot decode TOML (\w+) into struct field \S+ of type (\S+)$`).ReplaceAllString(what, "it is of kind $1, but $2 is wanted")
 	if key := strings.Join(bad.Key(), "."); key != "" {

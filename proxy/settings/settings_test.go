@@ -89,14 +89,18 @@ func TestFlagsAreWrittenInEveryWay(t *testing.T) {
 
 func TestWrongSettingsAreNamed(t *testing.T) {
 	for _, c := range []struct{ text, args, want string }{
-		{"", "--nome x", "--nome"},
+		{"", "--nome x", "--nome is no flag; did you mean --name?"},
+		{"", "--other_count 3", "--other_count is no flag; did you mean --other-count?"},
+		{"", "--unheard-of", "--unheard-of is no flag ("},
 		{"", "--count many", "--count"},
 		{"", "--share NaN", "--share"},
 		{"", "--count", "--count"},
 		{"", "--on yes", `"yes" is neither`},
 		{"", "--count -4", "[first] count: -4 is negative"},
-		{"[first]\nnome = 1\n", "", "s.toml:2: first.nome: no such key"},
-		{"[fist]\nname = 'x'\n", "", "s.toml:1: fist"},
+		{"[first]\nnome = 1\n", "", "s.toml:2: first.nome: no such key; config.toml shows all there are; did you mean name?"},
+		{"[other]\nshare = 0.5\n", "", "s.toml:2: other.share: no such key; config.toml shows all there are; it belongs to [first]"},
+		{"[first]\nunheard_of = 1\n", "", "no such key; config.toml shows all there are"},
+		{"[fist]\nname = 'x'\n", "", "s.toml:1: fist: no such key; config.toml shows all there are; did you mean first?"},
 		{"[first]\n\ncount = 'x'\n", "", "s.toml:3: first.count"},
 		{"[first]\ncount = 1.5\n", "", "s.toml:2: first.count"},
 		{"[first]\ncount = 'x'\n", "", "s.toml:2: first.count: it is of kind string, but int is wanted"},

@@ -30,6 +30,7 @@
 //	chunk         puts "n" tokens into a chunk
 //	no_usage      leaves prompt, completion and cached tokens out
 //	ignore_abort  does not know the request when an Abort comes
+//	linger        keeps the stream open "for" a while after the last word
 //	kill_core     kills the engine core, as KillCore does
 //	restart       restarts the worker; "keep_sequence" lets the KV numbers go on
 //

@@ -28,6 +28,7 @@ const (
 	FaultChunk      FaultKind = "chunk"
 	FaultNoUsage    FaultKind = "no_usage"
 	FaultDeaf       FaultKind = "ignore_abort"
+	FaultLinger     FaultKind = "linger"
 	FaultKillCore   FaultKind = "kill_core"
 	FaultRestart    FaultKind = "restart"
 
@@ -57,7 +58,7 @@ const (
 // faultKinds lists them all: read-only.
 var faultKinds = []FaultKind{
 	FaultDelay, FaultTokenDelay, FaultStall, FaultError, FaultReset, FaultEnd, FaultFinish, FaultChunk,
-	FaultNoUsage, FaultDeaf, FaultKillCore, FaultRestart, FaultUnimplemented, FaultUnhealthy, FaultNoLoads,
+	FaultNoUsage, FaultDeaf, FaultLinger, FaultKillCore, FaultRestart, FaultUnimplemented, FaultUnhealthy, FaultNoLoads,
 	FaultStaleLoads, FaultLoads, FaultRankCount, FaultRanks, FaultKVDrop, FaultKVDuplicate, FaultKVReorder,
 	FaultKVGap, FaultKVSilent, FaultKVEnd, FaultKVBlockSize, FaultKVDelay, FaultKVFields,
 	FaultNoHeartbeat, FaultNoRecord, FaultSnapshotCut, FaultUnknown,

@@ -31,6 +31,14 @@ func (o *outlet) answer(ctx context.Context) error {
 	if err := o.strike(ctx); err != nil {
 		return err
 	}
+	if err := o.speak(ctx); err != nil || o.script.linger == 0 {
+		return err
+	}
+	return o.wait(ctx, o.script.linger)
+}
+
+// speak sends the answer.
+func (o *outlet) speak(ctx context.Context) error {
 	if o.l.w.o.Canned {
 		return o.canned(ctx)
 	}

@@ -14,6 +14,7 @@ import (
 // script is what the faults that struck a request want of its answer.
 type script struct {
 	delay, tokenDelay time.Duration
+	linger            time.Duration
 	stall, fail       *Fault
 	finish            *Fault
 	chunk             int
@@ -44,7 +45,7 @@ func ofAnswers(f Fault) bool {
 	switch f.Kind {
 	case FaultDelay, FaultStall, FaultError:
 		return f.method() == "Generate"
-	case FaultTokenDelay, FaultReset, FaultEnd, FaultFinish, FaultChunk, FaultNoUsage, FaultDeaf, FaultKillCore, FaultRestart:
+	case FaultTokenDelay, FaultReset, FaultEnd, FaultFinish, FaultChunk, FaultNoUsage, FaultDeaf, FaultLinger, FaultKillCore, FaultRestart:
 		return true
 	}
 	return false
@@ -67,6 +68,8 @@ func (s *script) apply(f *Fault) {
 		s.noUsage = true
 	case FaultDeaf:
 		s.deaf = true
+	case FaultLinger:
+		s.linger = time.Duration(f.For)
 	default:
 		s.fail = f
 	}
