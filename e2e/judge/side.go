@@ -45,11 +45,12 @@ func startSide(ctx context.Context, o options, kind string) (*side, error) {
 	var finder ports.Finder
 	port := finder.Free(2)
 	s.url = fmt.Sprintf("http://127.0.0.1:%d", port)
-	name, args := o.leeway, []string{"serve", "--least-load-score", o.score}
+	// Held requests look wedged.
+	name, args := o.leeway, []string{"serve", "--least-load-score", o.score, "--worker-wedge-secs", "0"}
 	if kind == "smg" {
 		name, args = o.smg, []string{"launch"}
 		if o.score == "v2" {
-			args = append(args, "--disable-worker-overload-protection", "--worker-wedge-secs", "0") // held requests look wedged
+			args = append(args, "--disable-worker-overload-protection", "--worker-wedge-secs", "0")
 		}
 	}
 	args = append(args, "--host", "127.0.0.1", "--port", strconv.Itoa(port), "--prometheus-port", strconv.Itoa(port+1),

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"net"
 	"net/url"
+	"strconv"
 	"time"
 
 	"google.golang.org/grpc"
@@ -78,6 +79,9 @@ func parseAddress(address string) (target string, creds credentials.TransportCre
 	}
 	if _, port, err := net.SplitHostPort(u.Host); err != nil || port == "" || u.Hostname() == "" {
 		return "", nil, fmt.Errorf("worker address %q: host and port are both needed, as in grpc://10.0.0.1:50051", address)
+	}
+	if n, err := strconv.ParseUint(u.Port(), 10, 16); err != nil || n == 0 {
+		return "", nil, fmt.Errorf("worker address %q: %s is no port; use 1 to 65535", address, u.Port())
 	}
 	if u.Path != "" || u.RawQuery != "" || u.Fragment != "" || u.User != nil {
 		return "", nil, fmt.Errorf("worker address %q: nothing may stand besides host and port", address)
