@@ -62,7 +62,7 @@ func add(r *render, a, b Value) (Value, error) {
 }
 
 func concatText(r *render, a, b string) (Value, error) {
-	if err := r.spendText(len(a) + len(b)); err != nil {
+	if err := r.spendCopy(len(a) + len(b)); err != nil {
 		return nil, err
 	}
 	return Str(a + b), nil
@@ -127,7 +127,7 @@ func repeat(r *render, a, b Value) (Value, error) {
 		if n > 0 && len(s) > r.limits.Output/n {
 			return nil, limitError("output size")
 		}
-		if err := r.spendText(n * len(s)); err != nil {
+		if err := r.spendCopy(n * len(s)); err != nil {
 			return nil, err
 		}
 		return sameText(x, strings.Repeat(s, n)), nil
@@ -197,7 +197,7 @@ func numeric(r *render, op string, a, b Value) (Value, error) {
 	}
 	x, _ := asBig(a)
 	y, _ := asBig(b)
-	if err := r.spend(1 + (x.BitLen()+y.BitLen())/64); err != nil {
+	if err := r.spend(1 + (x.BitLen()+y.BitLen())/32); err != nil {
 		return nil, err
 	}
 	return bigOp(op, x, y)

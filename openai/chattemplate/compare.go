@@ -264,9 +264,9 @@ func containsItem(r *render, items []Value, item Value) (bool, error) {
 func contains(r *render, v, item Value) (bool, error) {
 	switch v := v.(type) {
 	case Str:
-		return containsText(string(v), item)
+		return containsText(r, string(v), item)
 	case Markup:
-		return containsText(string(v), item)
+		return containsText(r, string(v), item)
 	case *List:
 		return containsItem(r, v.items, item)
 	case Tuple:
@@ -290,10 +290,10 @@ func contains(r *render, v, item Value) (bool, error) {
 	}
 }
 
-func containsText(s string, item Value) (bool, error) {
+func containsText(r *render, s string, item Value) (bool, error) {
 	sub, ok := text(item)
 	if !ok {
 		return false, typeError("'in <string>' requires string as left operand, not %s", item.typeName())
 	}
-	return strings.Contains(s, sub), nil
+	return strings.Contains(s, sub), r.spend(len(s) / 64)
 }

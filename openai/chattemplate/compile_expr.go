@@ -295,7 +295,7 @@ func joinText(r *render, items []Value) (Value, error) {
 		}
 		b = append(b, s...)
 	}
-	return Str(b), r.spendText(len(b))
+	return Str(b), r.spendCopy(len(b))
 }
 
 // markupJoin escapes all once one of them is Markup.

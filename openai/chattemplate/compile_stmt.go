@@ -264,9 +264,9 @@ func (r *render) captureValue(f *frame, body execFunc) (Value, error) {
 		return nil, err
 	}
 	if r.autoescape {
-		return Markup(s), r.spendText(len(s))
+		return Markup(s), r.spendCopy(len(s))
 	}
-	return Str(s), r.spendText(len(s))
+	return Str(s), r.spendCopy(len(s))
 }
 
 func (c *compiler) filterBlock(sc *scope, s filterBlockStmt) (execFunc, error) {

@@ -95,7 +95,7 @@ func listFilter(r *render, v Value, a args) (Value, error) {
 	if err != nil {
 		return nil, err
 	}
-	return newList(items), r.spend(len(items))
+	return newList(items), r.spend(2 * len(items))
 }
 
 func firstFilter(_ *render, v Value, a args) (Value, error) {
@@ -195,7 +195,7 @@ func randomFilter(_ *render, v Value, a args) (Value, error) {
 	return item, err
 }
 
-func intFilter(_ *render, v Value, a args) (Value, error) {
+func intFilter(r *render, v Value, a args) (Value, error) {
 	var p [6]Value
 	if err := a.bind(&p, "int", 0, "default", "base"); err != nil {
 		return nil, err
@@ -210,6 +210,9 @@ func intFilter(_ *render, v Value, a args) (Value, error) {
 		base, isInt := 10, true
 		if p[1] != nil {
 			base, isInt = asInt(p[1])
+		}
+		if err := r.spend(len(s) / 4); err != nil { // digits of large numbers are expensive
+			return nil, err
 		}
 		if isInt {
 			if n, err := parseInt(s, base); err == nil {

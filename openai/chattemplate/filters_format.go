@@ -74,7 +74,10 @@ func urlencodeFilter(r *render, v Value, a args) (Value, error) {
 	}
 	if _, isText := text(v); isText || !isIterable(v) {
 		s, err := soft(r, v)
-		return Str(quote(s, "/")), err
+		if err != nil {
+			return nil, err
+		}
+		return Str(quote(s, "/")), r.spendWork(len(s))
 	}
 	items := v
 	if d, ok := v.(*Dict); ok {

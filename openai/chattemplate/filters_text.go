@@ -223,6 +223,9 @@ func indentFilter(r *render, v Value, a args) (Value, error) {
 	if _, markup := v.(Markup); markup {
 		indent = escapeValue(Markup(""), indent)
 	}
+	if err := r.spendWork(len(s)); err != nil {
+		return nil, err
+	}
 	lines := splitLines(s+"\n", false)
 	if n := len(lines); len(indent) > 0 && n > r.limits.Output/len(indent) {
 		return nil, limitError("output size")
@@ -246,6 +249,9 @@ func indentFilter(r *render, v Value, a args) (Value, error) {
 func wordcountFilter(r *render, v Value, a args) (Value, error) {
 	s, err := soft(r, v)
 	if err != nil {
+		return nil, err
+	}
+	if err := r.spend(len(s)); err != nil {
 		return nil, err
 	}
 	n := len(strings.FieldsFunc(s, func(c rune) bool { return !isWord(c) }))

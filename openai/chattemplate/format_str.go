@@ -75,7 +75,10 @@ func (f *formatter) run(s string, depth int) (string, error) {
 		}
 		b = append(b, out...)
 		s = s[end+1:]
-		if err := f.r.spendText(len(b)); err != nil {
+		if err := f.r.spendText(len(out)); err != nil {
+			return "", err
+		}
+		if err := f.r.bound(len(b)); err != nil {
 			return "", err
 		}
 	}

@@ -44,7 +44,7 @@ func softText(f func(string) string) filterFunc {
 		if err != nil {
 			return nil, err
 		}
-		if err := r.spendText(len(s)); err != nil {
+		if err := r.spendWork(len(s)); err != nil {
 			return nil, err
 		}
 		return sameText(v, f(s)), nil

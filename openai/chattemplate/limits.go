@@ -2,7 +2,7 @@ package chattemplate
 
 // Limits bound one render. A zero field takes its value from DefaultLimits.
 type Limits struct {
-	Steps  int // statements, calls and list items evaluated; long strings cost one step per textStep bytes
+	Steps  int // statements, calls and list items evaluated; long strings cost one step per copyStep, textStep or workStep bytes
 	Output int // bytes of text held at once
 	Depth  int // nested macro calls, recursive loops and values
 	Range  int // length of a range(), jinja2's own limit being 100000
@@ -10,7 +10,7 @@ type Limits struct {
 
 // DefaultLimits leave two orders of magnitude above what published templates need for a 100k-token conversation.
 func DefaultLimits() Limits {
-	return Limits{Steps: 10_000_000, Output: 32 << 20, Depth: 200, Range: 100_000}
+	return Limits{Steps: 10_000_000, Output: 16 << 20, Depth: 200, Range: 100_000}
 }
 
 func (l Limits) orDefault() Limits {
@@ -32,7 +32,9 @@ func (l Limits) orDefault() Limits {
 
 // Bounds on a template's source; nothing published comes near them.
 const (
-	textStep   = 16      // bytes of a long string that count as one step
+	copyStep   = 128     // bytes of a long string that count as one step where they are copied
+	textStep   = 16      // where they are searched
+	workStep   = 2       // and where each is looked at and rewritten
 	maxSource  = 4 << 20 // bytes
 	maxNesting = 300     // of expressions and statements in the source
 	maxChain   = 100_000 // of operators in one tag

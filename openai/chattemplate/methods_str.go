@@ -55,7 +55,7 @@ func mapText(f func(string) string) methodFunc {
 			return nil, err
 		}
 		s, _ := text(self)
-		if err := r.spendText(len(s)); err != nil {
+		if err := r.spendWork(len(s)); err != nil {
 			return nil, err
 		}
 		return sameText(self, f(s)), nil

@@ -79,7 +79,7 @@ func splitArgs(r *render, self Value, a args) (s, sep string, limit int, err err
 			limit = n + 1
 		}
 	}
-	return s, sep, limit, r.spend(1 + len(s)/8)
+	return s, sep, limit, r.spend(1 + len(s))
 }
 
 func splitSpace(s string, limit int) []string {
@@ -160,7 +160,7 @@ func strSplitlines(r *render, self Value, a args) (Value, error) {
 		return nil, err
 	}
 	s, _ := text(self)
-	if err := r.spend(1 + len(s)/2); err != nil {
+	if err := r.spend(1 + len(s)); err != nil {
 		return nil, err
 	}
 	return textList(self, splitLines(s, keepEnds)), nil

@@ -45,7 +45,7 @@ func percent(r *render, format string, self, values Value) (Value, error) {
 		if err := p.conversion(); err != nil {
 			return nil, err
 		}
-		if err := r.spendText(len(p.out)); err != nil {
+		if err := r.bound(len(p.out)); err != nil {
 			return nil, err
 		}
 	}

@@ -31,12 +31,36 @@ func (r *render) spend(n int) error {
 	return nil
 }
 
-// spendText charges for a string of n bytes and bounds it.
-func (r *render) spendText(n int) error {
+// bound bounds a string of n bytes.
+func (r *render) bound(n int) error {
 	if n > r.limits.Output && r.limits.Output > 0 {
 		return limitError("output size")
 	}
+	return nil
+}
+
+// spendCopy charges for copying a string of n bytes, and bounds it.
+func (r *render) spendCopy(n int) error {
+	if err := r.bound(n); err != nil {
+		return err
+	}
+	return r.spend(1 + n/copyStep)
+}
+
+// spendText charges for searching a string of n bytes, and bounds it.
+func (r *render) spendText(n int) error {
+	if err := r.bound(n); err != nil {
+		return err
+	}
 	return r.spend(1 + n/textStep)
+}
+
+// spendWork charges for rewriting a string of n bytes, and bounds it.
+func (r *render) spendWork(n int) error {
+	if err := r.bound(n); err != nil {
+		return err
+	}
+	return r.spend(1 + n/workStep)
 }
 
 // walk charges for one value of a structure that is walked depth deep.

@@ -1,6 +1,7 @@
 package chattemplate
 
 import (
+	"cmp"
 	"strconv"
 	"strings"
 	"unicode"
@@ -43,17 +44,17 @@ func appendRepr(r *render, b []byte, v Value, depth int) ([]byte, error) {
 	if err := r.walk(depth); err != nil {
 		return nil, err
 	}
-	if err := r.spendText(len(b)); err != nil {
+	if err := r.bound(len(b)); err != nil {
 		return nil, err
 	}
 	switch v := v.(type) {
 	case Str:
-		return append(b, reprString(string(v))...), nil
+		return append(b, reprString(string(v))...), r.spendWork(len(v))
 	case Markup:
-		return append(b, "Markup("+reprString(string(v))+")"...), nil
+		return append(b, "Markup("+reprString(string(v))+")"...), r.spendWork(len(v))
 	case Big:
 		s, err := bigText(v.n)
-		return append(b, s...), err
+		return append(b, s...), cmp.Or(err, r.spend(len(s)/8))
 	case *List:
 		return appendItems(r, b, "[", v.items, "]", depth)
 	case Tuple:

@@ -83,9 +83,9 @@ func (s *jsonStyle) append(r *render, b []byte, v Value, depth int) ([]byte, err
 	}
 	switch v := v.(type) {
 	case Str:
-		return appendJSONString(b, string(v), s.ensureASCII), nil
+		return appendJSONString(b, string(v), s.ensureASCII), r.spendWork(len(v))
 	case Markup:
-		return appendJSONString(b, string(v), s.ensureASCII), nil
+		return appendJSONString(b, string(v), s.ensureASCII), r.spendWork(len(v))
 	case None:
 		return append(b, "null"...), nil
 	case Bool:
@@ -143,7 +143,7 @@ func (s *jsonStyle) appendList(r *render, b []byte, items []Value, depth int) ([
 		if b, err = s.append(r, s.newline(b, depth+1), item, depth+1); err != nil {
 			return nil, err
 		}
-		if err := r.spendText(len(b)); err != nil {
+		if err := r.bound(len(b)); err != nil {
 			return nil, err
 		}
 	}
@@ -171,11 +171,14 @@ func (s *jsonStyle) appendDict(r *render, b []byte, d *Dict, depth int) ([]byte,
 		if err != nil {
 			return nil, err
 		}
+		if err := r.spendWork(len(key)); err != nil {
+			return nil, err
+		}
 		b = append(appendJSONString(s.newline(b, depth+1), key, s.ensureASCII), s.keySep...)
 		if b, err = s.append(r, b, d.values[i], depth+1); err != nil {
 			return nil, err
 		}
-		if err := r.spendText(len(b)); err != nil {
+		if err := r.bound(len(b)); err != nil {
 			return nil, err
 		}
 	}
