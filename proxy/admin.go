@@ -45,10 +45,6 @@ type workerSpec struct {
 	Cost       float64           `json:"cost"`
 }
 
-type modelCard struct {
-	ID string `json:"id"`
-}
-
 // workerBody is a worker as it is shown.
 type workerBody struct {
 	ID         string `json:"id"`
@@ -69,7 +65,7 @@ func showStatus(s workers.Status) workerBody {
 	b := workerBody{
 		ID: s.ID, ModelID: s.Model, Mode: "grpc", BlockSize: s.Info.BlockSize, Healthy: s.State == workers.Ready,
 		Status: string(s.State), Load: s.Active, Stalled: s.Stalled, Problem: s.Problem,
-		workerSpec: workerSpec{URL: s.Spec.URL, WorkerType: s.Spec.Role, Runtime: string(s.Dialect), Labels: s.Spec.Labels, Priority: s.Spec.Priority, Cost: s.Spec.Cost},
+		workerSpec: workerSpec{URL: s.Spec.URL, WorkerType: s.Spec.Role, Runtime: string(s.Dialect), Labels: labels(s), Priority: s.Spec.Priority, Cost: s.Spec.Cost},
 	}
 	if s.Breaker != workers.Closed {
 		b.Breaker = string(s.Breaker)
@@ -78,7 +74,10 @@ func showStatus(s workers.Status) workerBody {
 		b.WorkerType = "regular"
 	}
 	if s.Model != "" {
-		b.Models = []modelCard{{s.Model}}
+		b.Models = []modelCard{{
+			ID: s.Model, Type: s.Info.ModelType, Architectures: s.Info.Architectures, ContextLength: s.Info.ContextLength,
+			TokenizerPath: s.Info.TokenizerPath,
+		}}
 	}
 	if s.Info.Ranks > 1 {
 		b.Ranks = s.Info.Ranks
