@@ -37,10 +37,12 @@ type worker struct {
 	dialect engine.Dialect
 	client  engine.Client // nil until the dialect is known
 	info    engine.Info
-	booted  time.Time // when the process started, as far as it says
-	problem string    // why it is not ready
-	lost    bool      // and that it did not answer is all that is known
-	contact time.Time // the last sign of life
+	booted  time.Time     // when the process started, as far as it says
+	met     time.Time     // when it was first seen
+	age     time.Duration // how old it was at least when last seen
+	problem string        // why it is not ready
+	lost    bool          // and that it did not answer is all that is known
+	contact time.Time     // the last sign of life
 	pushed  map[int32]pushedLoad
 	breaker breaker
 	pulse   pulse
@@ -206,20 +208,24 @@ func (w *worker) hint() engine.Dialect {
 
 // learn takes in what the worker says of itself and reports whether its process is another one than before. Where
 // no start time is given, an age is: asked for at a moment, it tells the start to within the time of the call.
+//
+// Another process has started after the last one was seen alive, so its start is later by at least the age that that
+// one had then: of a young process a small difference says enough.
 func (w *worker) learn(info engine.Info, asked time.Time) (restarted bool) {
-	const slack = 2 * time.Second
-	booted := info.StartTime
+	const jitter, slack = 50 * time.Millisecond, 2 * time.Second // the more for clocks that are set, and ages in whole seconds
+	booted, within := info.StartTime, time.Duration(0)
 	if booted.IsZero() && info.Uptime > 0 {
-		booted = asked.Add(-info.Uptime)
+		booted, within = asked.Add(-info.Uptime), time.Since(asked)
 	}
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	if !booted.IsZero() && !w.booted.IsZero() {
-		restarted = booted.Sub(w.booted).Abs() > slack+time.Since(asked)
+		restarted = booted.Sub(w.booted).Abs() > min(slack, max(jitter, w.age/2))+within
 	}
 	if w.booted.IsZero() || restarted {
-		w.booted = booted
+		w.booted, w.met = booted, asked
 	}
+	w.age = max(info.Uptime, asked.Sub(w.met))
 	w.info, w.contact = info, time.Now()
 	return restarted
 }

@@ -1,0 +1,40 @@
+package workers
+
+import (
+	"testing"
+	"time"
+
+	"leeway/workers/engine"
+)
+
+func TestAnotherProcessIsKnownByItsStart(t *testing.T) {
+	now := time.Now()
+	ago := func(d time.Duration) time.Time { return now.Add(-d) }
+	for _, c := range []struct {
+		name         string
+		before, then engine.Info
+		between      time.Duration // from the first time it was asked to the second
+		restarted    bool
+	}{
+		{"the same start", engine.Info{StartTime: ago(time.Hour)}, engine.Info{StartTime: ago(time.Hour)}, time.Minute, false},
+		{"a clock that was set by a second", engine.Info{StartTime: ago(time.Hour), Uptime: time.Hour},
+			engine.Info{StartTime: ago(time.Hour - time.Second), Uptime: time.Hour}, 0, false},
+		{"a start within milliseconds", engine.Info{StartTime: ago(time.Hour)}, engine.Info{StartTime: ago(time.Hour - time.Millisecond)}, 0, false},
+		{"another start", engine.Info{StartTime: ago(time.Hour), Uptime: time.Hour}, engine.Info{StartTime: ago(time.Minute), Uptime: time.Minute}, 0, true},
+		{"a young process that started anew", engine.Info{StartTime: ago(time.Second), Uptime: 500 * time.Millisecond},
+			engine.Info{StartTime: ago(400 * time.Millisecond), Uptime: 400 * time.Millisecond}, 500 * time.Millisecond, true},
+		{"a worker whose clock is ahead", engine.Info{StartTime: ago(-time.Hour), Uptime: time.Minute},
+			engine.Info{StartTime: ago(-time.Hour), Uptime: 2 * time.Minute}, time.Minute, false},
+		{"an age that goes on", engine.Info{Uptime: time.Hour}, engine.Info{Uptime: time.Hour + time.Minute}, time.Minute, false},
+		{"an age in whole seconds", engine.Info{Uptime: 10 * time.Second}, engine.Info{Uptime: 11 * time.Second}, 1900 * time.Millisecond, false},
+		{"an age that falls", engine.Info{Uptime: time.Hour}, engine.Info{Uptime: time.Second}, time.Minute, true},
+		{"a young age that falls", engine.Info{Uptime: 900 * time.Millisecond}, engine.Info{Uptime: 300 * time.Millisecond}, 100 * time.Millisecond, true},
+		{"nothing said", engine.Info{}, engine.Info{}, time.Minute, false},
+	} {
+		w := &worker{}
+		w.learn(c.before, now.Add(-c.between))
+		if got := w.learn(c.then, now); got != c.restarted {
+			t.Errorf("%s: restarted %t", c.name, got)
+		}
+	}
+}
