@@ -64,7 +64,7 @@ func TestAnAnswerThatCountsNothingAuditsNothing(t *testing.T) { // rows 16 and 1
 	} {
 		r := two(t)
 		q := eligible(1601)
-		q.PlainText = ask.plain
+		q.PlainText, q.Exclude = ask.plain, []string{"w1"}
 		pick(t, r, start, q).Finish(start, ask.outcome)
 		if x := find(pick(t, r, start, eligible(1601)).Receipt(), "w0"); x.Certificate != prefix.Certified || x.Cached != 1600 {
 			t.Errorf("%s: %s for %d tokens", what, x.Certificate, x.Cached)
@@ -192,5 +192,14 @@ func TestARecordHasTheModeOfItsDecision(t *testing.T) {
 	record, err := ParseRecord(line)
 	if err != nil || record.Settings.Mode != Enforce || replay(t, record.Receipt, record.Settings).Chosen != "w0" {
 		t.Errorf("%v: %+v", err, record.Settings)
+	}
+}
+
+func TestAReplayUnderOtherSettingsKeepsNothingOfTheOldPreference(t *testing.T) {
+	off := settings()
+	off.Mode = Off
+	enforced := replay(t, snapshot(1000, []int{0, 100}, []int{0, 2000}), settings())
+	if x := find(replay(t, enforced, off), "w1"); x.Saving != 0 || x.Net != 0 || x.Reasons != 0 {
+		t.Errorf("%+v", x)
 	}
 }

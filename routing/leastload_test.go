@@ -220,3 +220,40 @@ func TestAReportedActiveUsageOfZeroIsOne(t *testing.T) {
 		t.Errorf("pressures %v and %v", w0.Pressure, w1.Pressure)
 	}
 }
+
+func TestANegativeUsageIsNone(t *testing.T) {
+	r := newRouter(t, 1, nil)
+	r.Observe("w0", Load{TakenAt: start, RankCount: 1, Ranks: []RankLoad{{Usage: -0.5}}})
+	if x := find(pick(t, r, start, Request{}).Receipt(), "w0"); x.Pressure != 0 || x.Ledger.Score != 0 {
+		t.Errorf("pressure %v, score %v", x.Pressure, x.Ledger.Score)
+	}
+}
+
+func TestScoresAMillionthApartAreATieInTheSecondForm(t *testing.T) {
+	for form, want := range map[string]int{"v1": 1, "v2": 2} {
+		seen := map[string]bool{}
+		for seed := range uint64(20) {
+			r := newRouter(t, 2, func(c *Config) { c.LoadScore, c.Seed, c.KVPressureWeight = form, seed+1, 1 })
+			r.Observe("w0", idle(start))
+			r.Observe("w1", Load{TakenAt: start, RankCount: 1, Ranks: []RankLoad{{Usage: 9e-7}}})
+			seen[pick(t, r, start, Request{}).Target().ID] = true
+		}
+		if len(seen) != want {
+			t.Errorf("%s: chose among %d workers, want %d", form, len(seen), want)
+		}
+	}
+}
+
+func TestTheSecondFormsCapCountsWhatTheSampleDoesNotShow(t *testing.T) {
+	c := DefaultConfig()
+	c.MaxWaiting = 4
+	for _, x := range []struct {
+		inFlight, running, waiting, sent int32
+		full                             bool
+	}{{8, 5, 1, 0, false}, {9, 5, 1, 0, true}, {8, 5, 1, 3, true}, {5, 5, 3, 0, false}, {0, 0, 4, 0, true}} {
+		got := formV2.full(&c, &Candidate{Sampled: true, InFlight: x.inFlight, Running: x.running, Waiting: x.waiting}, &Account{Requests: x.sent})
+		if got != x.full {
+			t.Errorf("%+v: full %t", x, got)
+		}
+	}
+}

@@ -142,7 +142,7 @@ func TestADecisionsMemoryIsUsedAgainOnlyWhenNobodyHoldsIt(t *testing.T) {
 	kept.Finish(start, Outcome{PromptTokens: 100})
 	given.Release()
 	shown, _ := r.Decision("given")
-	asShown := shown.clone()
+	asShown := slices.Clone(shown.Candidates)
 	pick("third")
 	pick("fourth")
 	if got := kept.Receipt(); len(got.Candidates) != 3 || got.Outcome == nil {
@@ -151,7 +151,7 @@ func TestADecisionsMemoryIsUsedAgainOnlyWhenNobodyHoldsIt(t *testing.T) {
 	if got := given.Receipt(); len(got.Candidates) != 0 {
 		t.Error("a lease that was given back keeps its candidates beyond the ring")
 	}
-	if len(shown.Candidates) != 3 || !slices.Equal(shown.Candidates, asShown.Candidates) {
+	if len(shown.Candidates) != 3 || !slices.Equal(shown.Candidates, asShown) {
 		t.Errorf("a receipt that was handed out has changed: %+v", shown.Candidates)
 	}
 	if all := r.Decisions(10, "", false); len(all) != 2 || all[0].ID != "fourth" || len(all[0].Candidates) != 3 {
