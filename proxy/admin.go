@@ -249,7 +249,11 @@ func (g *Gateway) decisions(x *exchange, r *http.Request) error {
 		}
 		limit = n
 	}
-	found := g.router.Decisions(limit, q.Get("worker"), q.Get("changed") == "true")
+	changed := q.Get("changed")
+	if changed != "" && changed != "true" && changed != "false" {
+		return fail(http.StatusBadRequest, "invalid_value", "changed: use true or false.", kindValidation)
+	}
+	found := g.router.Decisions(limit, q.Get("worker"), changed == "true")
 	if found == nil {
 		found = []routing.Receipt{}
 	}

@@ -119,7 +119,7 @@ func TestDecisionsAreShown(t *testing.T) {
 	if status, list := b.call(t, "GET", "/routing/decisions?limit=1", ""); status != 200 || !strings.Contains(string(list["decisions"]), `"mine"`) {
 		t.Errorf("%d %s", status, list)
 	}
-	for path, want := range map[string]int{"/routing/decisions/unknown": 404, "/routing/decisions?limit=x": 400} {
+	for path, want := range map[string]int{"/routing/decisions/unknown": 404, "/routing/decisions?limit=x": 400, "/routing/decisions?changed=perhaps": 400} {
 		if status, _ := b.call(t, "GET", path, ""); status != want {
 			t.Errorf("%s: %d", path, status)
 		}

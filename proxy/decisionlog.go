@@ -84,17 +84,18 @@ func (d *decisionLog) run(ctx context.Context) {
 
 func (d *decisionLog) write(receipt routing.Receipt) {
 	line, err := d.router.AppendRecord(nil, receipt)
-	if err == nil {
-		_, err = d.out.Write(line)
-	}
-	d.size += int64(len(line))
-	if err == nil && len(d.queue) == 0 {
-		err = d.out.Flush()
-	}
 	if err == nil && d.size >= d.limit {
 		err = d.rotate()
 	}
+	if err == nil {
+		_, err = d.out.Write(line)
+		d.size += int64(len(line))
+	}
+	if err == nil && len(d.queue) == 0 {
+		err = d.out.Flush()
+	}
 	if err != nil {
+		d.out.Reset(d.file) // or it would remember a full disk for ever
 		decisionsDropped.Inc()
 		d.log.Error().Err(err).Msg("a decision was not logged")
 	}

@@ -67,3 +67,33 @@ func TestTheDecisionLogStaysWithinItsBound(t *testing.T) {
 		}
 	}
 }
+
+func TestADecisionLogThatCannotBeRotatedGrowsNoFurther(t *testing.T) {
+	c := DefaultConfig()
+	c.DecisionLog, c.DecisionLogBytes = filepath.Join(t.TempDir(), "decisions.jsonl"), 1<<12
+	router, err := routing.New(routing.DefaultConfig())
+	if err != nil {
+		t.Fatal(err)
+	}
+	d, err := newDecisionLog(c, router, zerolog.Nop())
+	if err != nil {
+		t.Fatal(err)
+	}
+	blocked := c.DecisionLog + ".1"
+	if err := os.MkdirAll(filepath.Join(blocked, "in use"), 0o700); err != nil {
+		t.Fatal(err)
+	}
+	size := func() int64 { info, _ := os.Stat(c.DecisionLog); return info.Size() }
+	for range 200 {
+		d.write(routing.Receipt{ID: "a"})
+	}
+	if n := size(); n > 2<<12 {
+		t.Errorf("%d bytes", n)
+	}
+	if err := os.RemoveAll(blocked); err != nil {
+		t.Fatal(err)
+	}
+	if d.write(routing.Receipt{ID: "b"}); size() > 1<<12 {
+		t.Error("it was not rotated when it could be")
+	}
+}
