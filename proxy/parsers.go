@@ -89,10 +89,16 @@ func (l *library) planThoughts(p *prompt, req *openai.ChatRequest) (inside bool)
 	}
 	p.plan.thoughts, p.plan.startsInside = name, inside
 	p.plan.thoughtsLast, p.plan.thoughtsSaid = !req.StreamReasoning, !req.SeparateReasoning
-	if special {
+	if reasoning.Hidden(name, p.model.language.hides) {
 		p.plan.skipSpecial = false
 	}
 	return inside
+}
+
+// hides reports whether a text is one special token, which decoding may skip.
+func (l *language) hides(text string) bool {
+	id, ok := l.tokens.ID(text)
+	return ok && l.tokens.IsSpecial(id)
 }
 
 // startsInside looks at what the prompt ends with: an opened thought, a closed one, or nothing that tells; then a model

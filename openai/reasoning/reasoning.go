@@ -49,7 +49,7 @@ func (m markers) tokens(drop ...string) markers {
 var (
 	none    = markers{}
 	think   = between("<think>", "</think>")
-	hunyuan = markers{open: []string{"<think>"}, close: []string{"</think>"}, suffixed: true}
+	hunyuan = markers{open: []string{"<think>"}, close: []string{"</think>"}, suffixed: true, special: true}
 	horizon = markers{
 		open:  []string{"<ifm|think>", "<ifm|think_fast>", "<ifm|think_faster>"},
 		close: []string{"</ifm|think>", "</ifm|think_fast>", "</ifm|think_faster>"},
@@ -175,8 +175,15 @@ func (m markers) endsIn(text, marker string) bool {
 	return end == len(text)-at
 }
 
-// NeedsSpecialTokens reports whether a family's markers are lost when special tokens are skipped in decoding.
+// NeedsSpecialTokens reports whether a family's markers are special tokens, whatever the tokenizer.
 func NeedsSpecialTokens(name string) bool { return families[name].special }
+
+// Hidden reports whether a family's markers are lost when special tokens are skipped in decoding, by what the tokenizer
+// holds for special.
+func Hidden(name string, special func(marker string) bool) bool {
+	m := families[name]
+	return m.special || slices.ContainsFunc(m.open, special) || slices.ContainsFunc(m.close, special)
+}
 
 // Names lists the families that New knows.
 func Names() []string {

@@ -199,6 +199,15 @@ func TestEndlessTextIsReadInLinearTime(t *testing.T) {
 	}
 }
 
+func TestMarkersThatAreSpecialTokensAreHidden(t *testing.T) {
+	special := func(marker string) bool { return marker == "</seed:think>" }
+	for name, want := range map[string]bool{"seed_oss": true, "qwen3": false, "hy4": true, "harmony": true, "plain": false} {
+		if got := Hidden(name, special); got != want {
+			t.Errorf("%s: %v", name, got)
+		}
+	}
+}
+
 func TestANameMayStandForBothParsers(t *testing.T) {
 	for _, name := range paired {
 		if _, err := New(name, false); err != nil {
