@@ -64,12 +64,9 @@ func (d *decision) prefer(base int) {
 		}
 		p.preferred, p.against = again, again
 	}
-	d.weigh(of)
-	for i := range d.candidates {
-		if !finite(d.candidates[i].Net) {
-			p.result, p.reasons, p.preferred = Fallback, ScorerError.only(), base
-			return
-		}
+	if !d.weigh(of) {
+		p.result, p.reasons, p.preferred = Fallback, ScorerError.only(), base
+		return
 	}
 	p.preferred, p.slack = d.bestOwner(of)
 	p.saving = d.candidates[p.preferred].Saving
@@ -79,14 +76,16 @@ func (d *decision) prefer(base int) {
 // none does. Owners that are equally good are drawn, as every tie is.
 func (d *decision) bestOwner(of book) (owner int, most float64) {
 	for i := range d.candidates {
-		most = max(most, d.slack(i, of))
+		if d.candidates[i].Saving > 0 {
+			most = max(most, d.slack(i, of))
+		}
 	}
 	if most == 0 {
 		return d.preference.against, 0
 	}
 	draw := d.router.shadowChance.draw()
 	for i := range d.candidates {
-		if d.slack(i, of) != most {
+		if d.candidates[i].Saving == 0 || d.slack(i, of) != most {
 			continue
 		}
 		if draw.offer(i); d.names[i] == d.recorded.preferred {
@@ -96,11 +95,10 @@ func (d *decision) bestOwner(of book) (owner int, most float64) {
 	return draw.taken, most
 }
 
-// slack is what a candidate saves more than the choice weighed against, beyond what it costs more; 0 for one that
-// cannot win.
+// slack is what an owner saves more than the choice weighed against, beyond what it costs more; 0 if its queue is full.
 func (d *decision) slack(i int, of book) float64 {
 	x, b := &d.candidates[i], &d.candidates[d.preference.against]
-	if x == b || x.Saving == 0 || of(x).Full {
+	if of(x).Full {
 		return 0
 	}
 	return (x.Saving - b.Saving) - (x.Cost - b.Cost)
@@ -155,9 +153,11 @@ func (d *decision) grounds() (Result, Reasons) {
 	return Complete, reasons
 }
 
-// weigh fills in what each candidate costs and what it saves. Only a certified worker with a usable load saves.
-func (d *decision) weigh(of book) {
+// weigh fills in what each candidate costs and what it saves. Only a certified worker with a usable load saves. It is
+// false if a cost is no number.
+func (d *decision) weigh(of book) (sound bool) {
 	prefixes := int32(0)
+	sound = true
 	for i := range d.candidates {
 		x := &d.candidates[i]
 		x.Cost = of(x).Score
@@ -181,10 +181,12 @@ func (d *decision) weigh(of book) {
 		}
 		prefixes += x.Cached
 		x.Net = x.Cost - x.Saving
+		sound = sound && finite(x.Net)
 	}
 	if prefixes == 0 {
 		d.preference.reasons |= NoPrefix.only()
 	}
+	return sound
 }
 
 // maxCalibratedAge is the oldest load, in seconds, that the calibrated cost gives credit on: a backlog is a matter of

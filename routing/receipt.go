@@ -107,12 +107,12 @@ type Candidate struct {
 	Certificate   prefix.Word `json:"certificate"`
 	BlockSize     int32       `json:"block_size"`
 	Cached        int32       `json:"cached"`
-	OthersBacklog int64       `json:"others_backlog"` // tokens waiting there that this gateway did not send
-	PrefillRate   float64     `json:"prefill_rate"`   // tokens a second, learnt
+	Reasons       Reasons     `json:"reasons,omitempty"` // why it was given no credit, besides its certificate
+	OthersBacklog int64       `json:"others_backlog"`    // tokens waiting there that this gateway did not send
+	PrefillRate   float64     `json:"prefill_rate"`      // tokens a second, learnt
 	Cost          float64     `json:"cost"`
 	Saving        float64     `json:"saving"`
 	Net           float64     `json:"net"`
-	Reasons       Reasons     `json:"reasons,omitempty"` // why it was given no credit, besides its certificate
 }
 
 // Account is what has been sent to a worker since its sample was taken, and the score that follows.
