@@ -4,12 +4,14 @@ import (
 	"encoding/binary"
 	"fmt"
 	"strings"
+	"unicode/utf8"
 )
 
 // charsmap is SentencePiece's precompiled normalizer: a double-array trie of texts, each pointing at its replacement.
 type charsmap struct {
 	units []uint32
 	texts string
+	plain [utf8.RuneSelf]bool // characters without an entry, controls apart
 
 	extend, prepend, control *runeSet // what continues a grapheme, what the next character continues, what stands alone
 }
@@ -29,7 +31,19 @@ func newCharsmap(raw []byte) (*charsmap, error) {
 	for i := range m.units {
 		m.units[i] = binary.LittleEndian.Uint32(raw[4+4*i:])
 	}
+	for c := byte(' '); c < 0x7f; c++ {
+		_, mapped := m.lookup(string(rune(c)))
+		m.plain[c] = !mapped
+	}
 	return m, nil
+}
+
+// plainRun returns the end of the characters from i on that stay as they are: each is a grapheme, for ASCII follows.
+func (m *charsmap) plainRun(s string, i int) int {
+	for i < len(s) && s[i] < utf8.RuneSelf && m.plain[s[i]] && (i+1 == len(s) || s[i+1] < utf8.RuneSelf) {
+		i++
+	}
+	return i
 }
 
 // lookup returns the replacement of the shortest entry that s begins with.
@@ -77,6 +91,11 @@ func (m *charsmap) text(at uint32) (string, bool) {
 func (m *charsmap) apply(dst []byte, s string) ([]byte, edit) {
 	verdict := same
 	for i := 0; i < len(s); {
+		if end := m.plainRun(s, i); end > i {
+			dst = append(dst, s[i:end]...)
+			i = end
+			continue
+		}
 		end := m.grapheme(s, i)
 		if end-i < 6 {
 			if text, ok := m.lookup(s[i:end]); ok {

@@ -56,6 +56,19 @@ func (m *unigram) encode(e *encoder, word string) {
 	if len(word) == 0 {
 		return
 	}
+	place, key, known := e.recall(word)
+	if known {
+		return
+	}
+	start := len(e.ids)
+	m.segment(e, word)
+	if place != nil {
+		place.put(key, e.ids[start:])
+	}
+}
+
+// segment appends the tokens of a word that is not in the cache.
+func (m *unigram) segment(e *encoder, word string) {
 	best := e.lattice.reset(len(word) + 1)
 	for i := 0; i < len(word); {
 		here := best[i].score

@@ -55,6 +55,20 @@ func (k wordKey) slot() uint64 {
 	return h >> (64 - cacheBits)
 }
 
+// recall appends the ids of a word that was seen lately; else it returns where they belong, nil for a word too long.
+func (e *encoder) recall(word string) (place *cachedWord, key wordKey, known bool) {
+	if len(word) > cacheKeyLen {
+		return nil, wordKey{}, false
+	}
+	key = keyOf(word)
+	place = &e.words.slots[key.slot()]
+	if place.key != key {
+		return place, key, false
+	}
+	e.ids = append(e.ids, place.ids[:place.count]...)
+	return place, key, true
+}
+
 // put remembers ids if they are few enough.
 func (w *cachedWord) put(key wordKey, ids []uint32) {
 	if len(ids) == 0 || len(ids) > cacheEntries {

@@ -25,6 +25,19 @@ type wordPiece struct {
 }
 
 func (m wordPiece) encode(e *encoder, word string) {
+	place, key, known := e.recall(word)
+	if known {
+		return
+	}
+	start := len(e.ids)
+	m.cover(e, word)
+	if place != nil {
+		place.put(key, e.ids[start:])
+	}
+}
+
+// cover appends the tokens of a word that is not in the cache.
+func (m wordPiece) cover(e *encoder, word string) {
 	start := len(e.ids)
 	if utf8.RuneCountInString(word) > m.maxChars {
 		e.ids = append(e.ids, m.unk)
