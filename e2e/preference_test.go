@@ -141,7 +141,8 @@ func disturb(fleet []*sim.Worker, stop <-chan struct{}) {
 func TestShadowChoosesWhatOffWouldWhateverTheFaults(t *testing.T) {
 	fleet, urls := crew(t, 4, sim.Options{Dialect: "vllm", Speed: 4})
 	path := filepath.Join(t.TempDir(), "decisions.jsonl")
-	h := open(t, urls, append(calibrated, "--least-load-cache-mode", "shadow", "--decision-log", path)...)
+	h := open(t, urls, append(calibrated, "--least-load-cache-mode", "shadow", "--decision-log", path,
+		"--least-load-cache-cost", "calibrated")...) // where the two differ often
 	stop, over := make(chan struct{}), make(chan struct{})
 	go func() { disturb(fleet, stop); close(over) }()
 	c := conversation
