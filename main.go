@@ -51,6 +51,8 @@ func main() {
 		err = with(args, tokenizer.Options{}, func(o tokenizer.Options) error { return tokenizer.DecodeLines(os.Stdin, os.Stdout, o) })
 	case "render":
 		err = with(args, proxy.RenderOptions{}, func(o proxy.RenderOptions) error { return proxy.Render(os.Stdin, os.Stdout, o) })
+	case "replay":
+		err = with(args, proxy.DefaultReplay(), func(o proxy.ReplayOptions) error { return proxy.Replay(os.Stdin, os.Stdout, os.Stderr, o) })
 	case "version":
 		fmt.Println("leeway", settings.Version())
 	default:

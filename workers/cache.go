@@ -104,10 +104,13 @@ func (f *follower) receive(ctx context.Context, start uint64) error {
 	}
 	f.feed.Subscribed()
 	f.worker.gauges.subscribed()
-	for {
+	for first := true; ; first = false {
 		b, err := stream.Recv()
 		if err == io.EOF {
 			return &engine.Error{Code: engine.Unavailable, Message: "the KV-event stream ended", Cause: io.EOF}
+		}
+		if err == nil && first { // it may come from a process that started while we subscribed
+			err = f.worker.recognise(ctx)
 		}
 		if err != nil {
 			return err

@@ -5,6 +5,9 @@ import (
 	"unicode/utf8"
 )
 
+// maxPattern is the longest regular expression in bytes.
+const maxPattern = 1 << 16
+
 // newNormalizers compiles the normalizer of a tokenizer.json.
 func newNormalizers(c *component) ([]normalizer, error) {
 	var out []normalizer
@@ -15,7 +18,7 @@ func newNormalizers(c *component) ([]normalizer, error) {
 		}
 		out = append(out, n...)
 	}
-	return out, nil
+	return out, boundGrowth(out)
 }
 
 func newNormalizer(c component) ([]normalizer, error) {
@@ -98,6 +101,8 @@ func newFinder(p *patternSpec) (finder, error) {
 		return nil, fmt.Errorf("pattern: an empty String is not supported")
 	case p.String != nil:
 		return literal(*p.String), nil
+	case len(*p.Regex) > maxPattern:
+		return nil, fmt.Errorf("pattern: %d bytes, the limit is %d", len(*p.Regex), maxPattern)
 	}
 	if own, err := parsePattern(*p.Regex); err == nil {
 		return own, nil

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"strconv"
+	"unicode/utf8"
 )
 
 // tokenStep rewrites the text of one token; first tells whether it is the first.
@@ -64,6 +65,9 @@ func (p *decodePlan) add(c component) error {
 		}
 		return nil
 	case "Strip":
+		if err := c.validStrip(); err != nil {
+			return err
+		}
 		if p.fused && p.mode != byteLevel && p.ends == (endStrip{}) {
 			p.ends = endStrip{c.Content, c.Start, c.Stop}
 			return nil
@@ -119,12 +123,23 @@ func (p *decodePlan) step(c component) (tokenStep, error) {
 	return nil, fmt.Errorf("not supported")
 }
 
-func stripEnds(text []byte, content string, start, stop int) []byte {
-	for range start {
-		text = bytes.TrimPrefix(text, []byte(content))
+// validStrip checks that a Strip takes some of one character.
+func (c *component) validStrip() error {
+	if utf8.RuneCountInString(c.Content) != 1 {
+		return fmt.Errorf("content: %q is not one character", c.Content)
 	}
-	for range stop {
-		text = bytes.TrimSuffix(text, []byte(content))
+	if c.Start < 0 || c.Stop < 0 {
+		return fmt.Errorf("start, stop: less than nothing")
+	}
+	return nil
+}
+
+func stripEnds(text []byte, content string, start, stop int) []byte {
+	for found := true; start > 0 && found; start-- {
+		text, found = bytes.CutPrefix(text, []byte(content))
+	}
+	for found := true; stop > 0 && found; stop-- {
+		text, found = bytes.CutSuffix(text, []byte(content))
 	}
 	return text
 }

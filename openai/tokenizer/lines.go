@@ -40,7 +40,8 @@ func EncodeLines(r io.Reader, w io.Writer, o Options) error {
 	})
 }
 
-// DecodeLines reads a JSON array of ids a line and writes a JSON string a line.
+// DecodeLines reads a JSON array of ids a line and writes a JSON string a line. An id that the tokenizer does not have
+// is an error: Decode leaves it out, as the library does, but here somebody has given the wrong directory.
 func DecodeLines(r io.Reader, w io.Writer, o Options) error {
 	t, err := o.open()
 	if err != nil {
@@ -50,6 +51,11 @@ func DecodeLines(r io.Reader, w io.Writer, o Options) error {
 		var ids []uint32
 		if err := json.Unmarshal(line, &ids); err != nil || ids == nil {
 			return dst, fmt.Errorf("want a JSON array of token ids, got %#.60q", line)
+		}
+		for _, id := range ids {
+			if _, ok := t.Token(id); !ok {
+				return dst, fmt.Errorf("the tokenizer has no token %d", id)
+			}
 		}
 		return appendJSONString(dst, t.Decode(ids, o.SkipSpecialTokens)), nil
 	})

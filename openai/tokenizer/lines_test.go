@@ -51,6 +51,7 @@ func TestBadLinesAreNamed(t *testing.T) {
 		{"two texts on a line", EncodeLines, "\"a\" \"b\"\n", o, "line 1: want a JSON string"},
 		{"a text is no list of ids", DecodeLines, "[1]\n\"a\"\n", o, `line 2: want a JSON array of token ids`},
 		{"an id is not negative", DecodeLines, "[-1]\n", o, "line 1: want a JSON array of token ids"},
+		{"an id has a token", DecodeLines, "[1]\n[1,4000000000]\n", o, "line 2: the tokenizer has no token 4000000000"},
 		{"no directory", EncodeLines, "", Options{}, "tokenizer-path: name the directory"},
 		{"a directory without a tokenizer", DecodeLines, "", Options{TokenizerPath: "testdata"}, "tokenizer-path testdata: no tokenizer.json"},
 	} {

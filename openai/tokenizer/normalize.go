@@ -1,6 +1,7 @@
 package tokenizer
 
 import (
+	"fmt"
 	"strings"
 	"unicode/utf8"
 )
@@ -18,6 +19,34 @@ const (
 // stays the same.
 type normalizer interface {
 	apply(dst []byte, s string) ([]byte, edit)
+}
+
+// boundGrowth refuses normalizers that one after the other make more and more of the same text.
+func boundGrowth(list []normalizer) error {
+	text := " !'.0123456789ABCabcxyz\n"
+	for _, n := range list {
+		if r, ok := n.(replace); ok {
+			text += r.literal
+		}
+	}
+	limit := 64*len(text) + 1<<16
+	for _, n := range list {
+		if r, ok := n.(replace); ok && r.count(text)*len(r.with) > limit {
+			return fmt.Errorf("normalizer Replace: %.20q and others make %d bytes of text into more than %d: not supported", r.with, len(text), limit)
+		}
+		if out, verdict := n.apply(nil, text); verdict != same {
+			text = string(out)
+		}
+	}
+	return nil
+}
+
+// count returns how often something is replaced in s.
+func (n replace) count(s string) int {
+	if n.find == nil {
+		return strings.Count(s, n.literal)
+	}
+	return len(n.find.all(s))
 }
 
 // prepend puts a text in front.

@@ -6,7 +6,6 @@ import (
 	"encoding/base64"
 	"fmt"
 	"io/fs"
-	"path"
 	"strconv"
 	"strings"
 )
@@ -14,6 +13,7 @@ import (
 // Patterns of families whose files do not carry them.
 const (
 	qwen2Pattern  = `(?i:'s|'t|'re|'ve|'m|'ll|'d)|[^\r\n\p{L}\p{N}]?\p{L}+|\p{N}| ?[^\s\p{L}\p{N}]+[\r\n]*|\s*[\r\n]+|\s+(?!\S)|\s+`
+	qwen35Pattern = `(?i:'s|'t|'re|'ve|'m|'ll|'d)|[^\r\n\p{L}\p{N}]?[\p{L}\p{M}]+|\p{N}| ?[^\s\p{L}\p{M}\p{N}]+[\r\n]*|\s*[\r\n]+|\s+(?!\S)|\s+`
 	cl100kPattern = `(?i:'s|'t|'re|'ve|'m|'ll|'d)|[^\r\n\p{L}\p{N}]?\p{L}+|\p{N}{1,3}| ?[^\s\p{L}\p{N}]+[\r\n]*|\s*[\r\n]+|\s+(?!\S)|\s+`
 	o200kPattern  = `[^\r\n\p{L}\p{N}]?[\p{Lu}\p{Lt}\p{Lm}\p{Lo}\p{M}]*[\p{Ll}\p{Lm}\p{Lo}\p{M}]+(?i:'s|'t|'re|'ve|'m|'ll|'d)?|` +
 		`[^\r\n\p{L}\p{N}]?[\p{Lu}\p{Lt}\p{Lm}\p{Lo}\p{M}]+[\p{Ll}\p{Lm}\p{Lo}\p{M}]*(?i:'s|'t|'re|'ve|'m|'ll|'d)?|` +
@@ -121,33 +121,6 @@ func tiktokenFile(fsys fs.FS) (string, error) {
 		}
 	}
 	return "", fs.ErrNotExist
-}
-
-// tiktokenFamily returns the family's spec without its vocabulary, and the special tokens it is known to have.
-func tiktokenFamily(file string, side *sideFiles) (*spec, []addedToken) {
-	base := strings.TrimSuffix(path.Base(file), path.Ext(file))
-	special := func(texts map[string]uint32) (out []addedToken) {
-		for text, id := range texts {
-			out = append(out, addedToken{Content: text, ID: id, Special: true})
-		}
-		return out
-	}
-	switch {
-	case strings.HasPrefix(base, "qwen"):
-		return byteLevelSpec(qwen2Pattern, false, true), special(map[string]uint32{"<|endoftext|>": 151643, "<|im_start|>": 151644, "<|im_end|>": 151645})
-	case strings.HasPrefix(base, "cl100k"):
-		return byteLevelSpec(cl100kPattern, false, false), special(map[string]uint32{
-			"<|endoftext|>": 100257, "<|fim_prefix|>": 100258, "<|fim_middle|>": 100259, "<|fim_suffix|>": 100260, "<|endofprompt|>": 100276})
-	case strings.HasPrefix(base, "o200k"):
-		return byteLevelSpec(o200kPattern, false, false), special(map[string]uint32{"<|endoftext|>": 199999, "<|endofprompt|>": 200018})
-	case strings.HasPrefix(base, "r50k"), strings.HasPrefix(base, "p50k"), strings.HasPrefix(base, "gpt2"):
-		return byteLevelSpec(gpt2Pattern, false, false), special(map[string]uint32{"<|endoftext|>": 50256})
-	case side.tokenizer.Class == "TikTokenTokenizer", strings.HasPrefix(side.config.ModelType, "kimi"):
-		return byteLevelSpec(kimiPattern, false, false), nil
-	case strings.HasPrefix(side.config.ModelType, "llama"), strings.HasPrefix(side.config.ModelType, "mllama"):
-		return byteLevelSpec(cl100kPattern, false, false), nil
-	}
-	return nil, nil
 }
 
 // readRanks reads lines of a token in base64 and its rank, and makes merges of every way to put a token together from

@@ -3,6 +3,7 @@ package tokenizer
 import (
 	"fmt"
 	"strings"
+	"time"
 	"unicode/utf8"
 
 	"github.com/dlclark/regexp2/v2"
@@ -22,7 +23,27 @@ func compileRegex(src string) (*regex, error) {
 	if err != nil {
 		return nil, fmt.Errorf("pattern %.80q: %w", src, err)
 	}
-	return &regex{re}, nil
+	return &regex{re}, boundTime(re, src)
+}
+
+const (
+	probeTime = 200 * time.Millisecond // for a text of a few dozen characters
+	matchTime = 5 * time.Second        // for the next match in any text
+)
+
+// boundTime refuses a pattern that backtracks without end on short runs of ordinary characters, and limits the time that
+// any match may take.
+func boundTime(re *regexp2.Regexp, src string) error {
+	re.MatchTimeout = probeTime
+	for _, run := range [...]string{"a", "A", "aA", "1", " ", "\n", ".", "'s", "a ", "é", "日"} {
+		for _, end := range [...]string{"\x00", "!", "a", "1", " "} {
+			if _, err := re.FindAllStringIndex(strings.Repeat(run, 40)+end, -1); err != nil {
+				return fmt.Errorf("pattern %.80q: takes more than %v on 40 times %q: not supported", src, probeTime, run)
+			}
+		}
+	}
+	re.MatchTimeout = matchTime
+	return nil
 }
 
 // rewriteClasses replaces bracket expressions, class escapes and anchors by what they mean in Oniguruma, written with
@@ -106,8 +127,12 @@ func writeRune(out *strings.Builder, r rune) {
 	out.WriteRune(r)
 }
 
-// all returns the byte offsets of the matches in s. The engine has no error but a time limit, and none is set.
+// all returns the byte offsets of the matches in s. There are none if finding them takes too long: what a pattern that is
+// not ours does with a text of many megabytes must end at some time.
 func (x *regex) all(s string) [][]int {
-	found, _ := x.re.FindAllStringIndex(s, -1)
+	found, err := x.re.FindAllStringIndex(s, -1)
+	if err != nil {
+		return nil
+	}
 	return found
 }
