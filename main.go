@@ -38,15 +38,13 @@ func load(args []string) (everything, []settings.Notice, error) {
 }
 
 func main() {
-	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
-	context.AfterFunc(ctx, stop) // the first signal drains, a second ends at once
 	name, args := settings.Command(os.Args[1:], "serve")
 	var err error
 	switch name {
 	case "serve", "launch", "start":
-		err = serve(ctx, args)
+		err = serve(proxy.UntilSignal(signal.Notify), args)
 	case "sim":
-		err = with(args, sim.Options{}, func(o sim.Options) error { return sim.Run(ctx, o, os.Stdout) })
+		err = with(args, sim.Options{}, func(o sim.Options) error { return sim.Run(proxy.UntilSignal(signal.Notify), o, os.Stdout) })
 	case "tokenize":
 		err = with(args, tokenizer.Options{}, func(o tokenizer.Options) error { return tokenizer.EncodeLines(os.Stdin, os.Stdout, o) })
 	case "detokenize":

@@ -3,6 +3,8 @@ package e2e
 import (
 	"context"
 	"io"
+	"os/exec"
+	"os/signal"
 	"strings"
 	"syscall"
 	"testing"
@@ -52,10 +54,44 @@ func TestSignalsEndAGatewayAsSoonAsItMay(t *testing.T) {
 		t.Errorf("the stream was cut: %v, it ends in %q", err, text[max(0, len(text)-200):])
 	}
 	within(g, 0, 3*time.Second, 0)
+}
 
-	g = serve(t, "--worker-urls", url, "--shutdown-accept-secs", "60")
-	g.signal(syscall.SIGTERM)
-	eventually(t, 2*time.Second, "the drain is logged", func() bool { return strings.Contains(g.output.String(), "accepting=") })
-	g.signal(syscall.SIGTERM)
-	within(g, 0, 2*time.Second, -1)
+// A shell's script has SIGINT ignored in what it starts in its background.
+func TestASecondSignalEndsAtOnceAlsoWhereSignalsWereIgnored(t *testing.T) {
+	signal.Ignore(syscall.SIGINT)
+	defer signal.Reset(syscall.SIGINT)
+	_, url := simulate(t, "vllm", "", "--canned", "--token-interval", "20ms")
+	for _, s := range []syscall.Signal{syscall.SIGTERM, syscall.SIGINT} {
+		g := serve(t, "--worker-urls", url, "--shutdown-accept-secs", "60")
+		g.signal(s)
+		eventually(t, 2*time.Second, "the drain is logged", func() bool { return strings.Contains(g.output.String(), "accepting=") })
+		g.signal(s)
+		if code := g.end(2 * time.Second); code != 128+int(s) {
+			t.Errorf("exit code %d after a second %v", code, s)
+		}
+	}
+}
+
+func TestOneSignalEndsACommandThatReads(t *testing.T) {
+	command := exec.Command(binary, "detokenize", "--tokenizer-path", "../workers/sim/demo")
+	input, err := command.StdinPipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer input.Close()
+	output, err := command.StdoutPipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := command.Start(); err != nil {
+		t.Fatal(err)
+	}
+	defer time.AfterFunc(5*time.Second, func() { command.Process.Kill() }).Stop()
+	go io.WriteString(input, strings.Repeat("[1]\n", 1<<20))
+	output.Read(make([]byte, 1)) // it has come to its work
+	command.Process.Signal(syscall.SIGTERM)
+	command.Wait()
+	if state := command.ProcessState.Sys().(syscall.WaitStatus); state.Signal() != syscall.SIGTERM {
+		t.Errorf("it ended by %v", command.ProcessState)
+	}
 }

@@ -3,6 +3,8 @@ package proxy
 import (
 	"context"
 	"net/http"
+	"os"
+	"syscall"
 	"time"
 )
 
@@ -36,4 +38,20 @@ func (g *Gateway) drain(ctx context.Context, s *http.Server, cut context.CancelC
 	last, cancel := context.WithTimeout(context.WithoutCancel(ctx), time.Second)
 	defer cancel()
 	s.Shutdown(last)
+}
+
+// UntilSignal is a context that the first signal ends; a second ends the process at once. Who started it may have had
+// SIGINT ignored, as a shell's script does for what runs in its background: so neither is left to the system's default.
+func UntilSignal(notify func(chan<- os.Signal, ...os.Signal)) context.Context {
+	ctx, cancel := context.WithCancel(context.Background())
+	signals := make(chan os.Signal, 2)
+	notify(signals, syscall.SIGINT, syscall.SIGTERM)
+	go func() {
+		<-signals
+		cancel()
+		if again, ok := (<-signals).(syscall.Signal); ok {
+			os.Exit(128 + int(again)) // as a shell says it of a process that a signal ended
+		}
+	}()
+	return ctx
 }

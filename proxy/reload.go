@@ -15,7 +15,9 @@ func (g *Gateway) Reload(c Config, r routing.Config, err error) {
 	if err != nil {
 		reloadFailures.Inc()
 		g.log.Error().Err(err).Msg("the settings stay as they were")
+		return
 	}
+	g.log.Info().Msg("settings read anew: the cache mode, api_key and the certificate are in force, others are at the next start")
 }
 
 func (g *Gateway) applyMode(name string) error {

@@ -1,6 +1,7 @@
 package proxy
 
 import (
+	"bytes"
 	"context"
 	"crypto/tls"
 	"errors"
@@ -198,8 +199,10 @@ func (g *Gateway) measuresHandler() http.Handler {
 	mux := http.NewServeMux()
 	mux.HandleFunc("GET /metrics", func(w http.ResponseWriter, _ *http.Request) {
 		w.Header().Set("Content-Type", "text/plain; version=0.0.4; charset=utf-8")
-		metrics.WritePrometheus(w, true)
-		g.router.WriteMetrics(w, time.Now())
+		var samples bytes.Buffer
+		metrics.WritePrometheus(&samples, true)
+		g.router.WriteMetrics(&samples, time.Now())
+		w.Write(typed(samples.Bytes()))
 	})
 	return mux
 }

@@ -33,7 +33,7 @@ func EncodeLines(r io.Reader, w io.Writer, o Options) error {
 	return eachLine(r, w, func(dst, line []byte) ([]byte, error) {
 		var text *string
 		if err := json.Unmarshal(line, &text); err != nil || text == nil {
-			return dst, fmt.Errorf("want a JSON string, got %.60q", line)
+			return dst, fmt.Errorf("want a JSON string, quotes and all, got %#.60q", line)
 		}
 		ids = t.AppendEncode(ids[:0], *text, o.AddSpecialTokens)
 		return appendIDs(dst, ids), nil
@@ -50,7 +50,7 @@ func DecodeLines(r io.Reader, w io.Writer, o Options) error {
 	return eachLine(r, w, func(dst, line []byte) ([]byte, error) {
 		var ids []uint32
 		if err := json.Unmarshal(line, &ids); err != nil || ids == nil {
-			return dst, fmt.Errorf("want a JSON array of token ids, got %.60q", line)
+			return dst, fmt.Errorf("want a JSON array of token ids, got %#.60q", line)
 		}
 		for _, id := range ids {
 			if _, ok := t.Token(id); !ok {

@@ -44,7 +44,8 @@ func TestBadLinesAreNamed(t *testing.T) {
 		o     Options
 		error string
 	}{
-		{"a number is no text", EncodeLines, "\"a\"\n12\n", o, `line 2: want a JSON string, got "12"`},
+		{"a number is no text", EncodeLines, "\"a\"\n12\n", o, "line 2: want a JSON string, quotes and all, got `12`"},
+		{"a text needs its quotes", EncodeLines, "Hello\n", o, "line 1: want a JSON string, quotes and all, got `Hello`"},
 		{"null is no text", EncodeLines, "null\n", o, "line 1: want a JSON string"},
 		{"an empty line is no text", EncodeLines, "\"a\"\n\n\"b\"\n", o, "line 2: want a JSON string"},
 		{"two texts on a line", EncodeLines, "\"a\" \"b\"\n", o, "line 1: want a JSON string"},

@@ -24,7 +24,10 @@ func Parse(args []string, target any) error {
 		names = append(names, "--"+name)
 		flags.Var(&setting{value: value}, name, "")
 	})
-	err := flags.Parse(spread(flags, args))
+	flat, err := spread(flags, args)
+	if err == nil {
+		err = flags.Parse(flat)
+	}
 	if err == nil && flags.NArg() > 0 {
 		err = fmt.Errorf("%q is neither a flag nor the value of one", flags.Arg(0))
 	}
@@ -85,22 +88,41 @@ func comments(text string) map[string]string {
 	return about
 }
 
-// spread turns `--list a b` into `--list=a --list=b`, which is what package flag understands.
-func spread(flags *flag.FlagSet, args []string) (flat []string) {
-	list := ""
+// spread turns `--list a b` into `--list=a --list=b`, which is what package flag understands, and does not let a flag
+// that was left without a value take the next flag for one.
+func spread(flags *flag.FlagSet, args []string) (flat []string, err error) {
+	list, single := "", ""
 	for _, arg := range args {
-		if strings.HasPrefix(arg, "-") {
+		switch {
+		case single != "" && strings.HasPrefix(arg, "--"):
+			return nil, fmt.Errorf("%s needs a value; if it is %q, write %s=%s", single, arg, single, arg)
+		case single != "":
+			single = ""
+		case strings.HasPrefix(arg, "-"):
 			list = ""
-			if f := flags.Lookup(strings.TrimLeft(arg, "-")); f != nil && f.Value.(*setting).value.Kind() == reflect.Slice {
+			switch kind := kindOf(flags, arg); kind {
+			case reflect.Slice:
 				list = arg
 				continue
+			case reflect.Bool, reflect.Invalid:
+			default:
+				single = arg
 			}
-		} else if list != "" {
+		case list != "":
 			arg = list + "=" + arg
 		}
 		flat = append(flat, arg)
 	}
-	return flat
+	return flat, nil
+}
+
+// kindOf is the kind of value that a flag takes; reflect.Invalid where arg is no flag's bare name.
+func kindOf(flags *flag.FlagSet, arg string) reflect.Kind {
+	f := flags.Lookup(strings.TrimLeft(arg, "-"))
+	if f == nil {
+		return reflect.Invalid
+	}
+	return f.Value.(*setting).value.Kind()
 }
 
 // setting is a field as a flag.

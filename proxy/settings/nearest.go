@@ -22,27 +22,30 @@ func Meant(name string, known []string) string {
 	return fmt.Sprintf("; did you mean %s?", best)
 }
 
-// distance counts the letters to insert, remove or replace to make b of a. Names are short; those that are not are far.
+// distance counts the letters to insert, remove or replace, and the neighbours to swap, to make b of a. Names are short;
+// those that are not are far.
 func distance(a, b string) int {
 	const longest = 100
 	if len(a) > longest || len(b) > longest {
 		return longest
 	}
-	row := make([]int, len(b)+1)
+	before, row, next := make([]int, len(b)+1), make([]int, len(b)+1), make([]int, len(b)+1)
 	for j := range row {
 		row[j] = j
 	}
 	for i := range len(a) {
-		corner := row[0]
-		row[0]++
+		next[0] = i + 1
 		for j := range len(b) {
-			change := corner
+			change := row[j]
 			if a[i] != b[j] {
 				change++
 			}
-			corner = row[j+1]
-			row[j+1] = min(change, row[j]+1, corner+1)
+			next[j+1] = min(change, row[j+1]+1, next[j]+1)
+			if i > 0 && j > 0 && a[i] == b[j-1] && a[i-1] == b[j] {
+				next[j+1] = min(next[j+1], before[j-1]+1)
+			}
 		}
+		before, row, next = row, next, before
 	}
 	return row[len(b)]
 }

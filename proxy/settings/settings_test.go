@@ -78,6 +78,8 @@ func TestFlagsAreWrittenInEveryWay(t *testing.T) {
 		{"--alias x", table{Name: "x", Count: 1, List: []string{"d"}}},
 		{"--list a b --count 2", table{Name: "default", Count: 2, List: []string{"a", "b"}}},
 		{"--list a b --on --list=c --list d", table{Name: "default", Count: 1, On: true, List: []string{"a", "b", "c", "d"}}},
+		{"--name=--on", table{Name: "--on", Count: 1, List: []string{"d"}}},
+		{"--name -on --list a -count 2", table{Name: "-on", Count: 2, List: []string{"a"}}},
 		{"--share -0.5", table{Name: "default", Count: 1, Share: -.5, List: []string{"d"}}},
 	} {
 		s, err := loaded(strings.Fields(c.args)...)
@@ -95,10 +97,13 @@ func TestWrongSettingsAreNamed(t *testing.T) {
 		{"", "--count many", "--count"},
 		{"", "--share NaN", "--share"},
 		{"", "--count", "--count"},
+		{"", "--name --on", `--name needs a value; if it is "--on", write --name=--on (`},
+		{"", "--count --name x", "--count needs a value"},
 		{"", "--on yes", `"yes" is neither`},
 		{"", "--count -4", "[first] count: -4 is negative"},
 		{"[first]\nnome = 1\n", "", "s.toml:2: first.nome: no such key; config.toml shows all there are; did you mean name?"},
 		{"[other]\nshare = 0.5\n", "", "s.toml:2: other.share: no such key; config.toml shows all there are; it belongs to [first]"},
+		{"[first]\nlits = ['x']\n", "", "s.toml:2: first.lits: no such key; config.toml shows all there are; did you mean list?"},
 		{"[first]\nunheard_of = 1\n", "", "no such key; config.toml shows all there are"},
 		{"[fist]\nname = 'x'\n", "", "s.toml:1: fist: no such key; config.toml shows all there are; did you mean first?"},
 		{"[first]\n\ncount = 'x'\n", "", "s.toml:3: first.count"},

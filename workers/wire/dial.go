@@ -7,6 +7,7 @@ import (
 	"net"
 	"net/url"
 	"strconv"
+	"strings"
 	"time"
 
 	"google.golang.org/grpc"
@@ -65,6 +66,9 @@ func CheckAddress(address string) error {
 // parseAddress gives the name to resolve and how to secure the connection. A name with several addresses is one
 // worker: the first that answers is taken.
 func parseAddress(address string) (target string, creds credentials.TransportCredentials, err error) {
+	if !strings.Contains(address, "://") {
+		return "", nil, fmt.Errorf("worker address %q: write grpc://host:port or grpcs://host:port", address)
+	}
 	u, err := url.Parse(address)
 	if err != nil {
 		return "", nil, fmt.Errorf("worker address %q: %w", address, err)
