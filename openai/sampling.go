@@ -236,7 +236,7 @@ func (p *Sampling) settle(s *scanner) {
 		p.MaxTokens = p.maxTokens
 	}
 	if p.MinTokens != nil && p.MaxTokens != nil && *p.MinTokens > *p.MaxTokens {
-		s.failAt("min_tokens", CodeMinTokens, "%d is above max_completion_tokens, which is %d.", *p.MinTokens, *p.MaxTokens)
+		s.failAt("min_tokens", CodeMinTokens, "%d is above the most that the answer may have, which is %d (max_completion_tokens or max_tokens).", *p.MinTokens, *p.MaxTokens)
 	}
 	structured := p.ResponseFormat.Structured()
 	const way = "only one of response_format, regex and ebnf can shape an answer; leave the others out."

@@ -87,7 +87,11 @@ func (x *exchange) fail(err error) {
 	case f.Status == statusClientGone:
 		x.log.Debug().Str("code", f.Code).Msg("client gone")
 	case f.Status >= 500:
-		x.log.Warn().Err(err).Int("status", f.Status).Str("code", f.Code).Msg("request failed")
+		event := x.log.Warn().Err(err).Int("status", f.Status).Str("code", f.Code)
+		if x.worker != "" {
+			event.Str("worker", x.worker)
+		}
+		event.Msg("request failed")
 	}
 	switch {
 	case x.stream != nil && x.stream.abandon(f):

@@ -38,6 +38,7 @@ type worker struct {
 	client  engine.Client // nil until the dialect is known
 	info    engine.Info
 	booted  time.Time     // when the process started, as far as it says
+	within  time.Duration // how much later that may have been
 	met     time.Time     // when it was first seen
 	age     time.Duration // how old it was at least when last seen
 	problem string        // why it is not ready
@@ -220,10 +221,10 @@ func (w *worker) learn(info engine.Info, asked time.Time) (restarted bool) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	if !booted.IsZero() && !w.booted.IsZero() {
-		restarted = booted.Sub(w.booted).Abs() > min(slack, max(jitter, w.age/2))+within
+		restarted = booted.Sub(w.booted).Abs() > min(slack, max(jitter, w.age/2))+within+w.within
 	}
 	if w.booted.IsZero() || restarted {
-		w.booted, w.met = booted, asked
+		w.booted, w.within, w.met = booted, within, asked
 	}
 	w.age = max(info.Uptime, asked.Sub(w.met))
 	w.info, w.contact = info, time.Now()
