@@ -257,9 +257,10 @@ func TestALostConnectionToAnUnchangedEngineKeepsItsWarmView(t *testing.T) {
 				ask(t, pool, url, promptOf(seed, 100))
 			}
 			waitClaim(t, router, url, promptOf(1, 100), prefix.Certified, 96)
+			before := w.Subscriptions()
 			between.cut()
 			eventually(t, func() bool { word, _ := claim(router, url, promptOf(1, 100)); return word == prefix.Suspended }, "the claim to be suspended")
-			time.Sleep(400 * time.Millisecond)
+			eventually(t, func() bool { return w.Subscriptions() > before }, "its events to be followed again")
 			waitState(t, pool, url, Ready)
 			ask(t, pool, url, promptOf(7, 100))
 			waitClaim(t, router, url, promptOf(1, 100), prefix.Certified, 96)

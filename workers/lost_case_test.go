@@ -5,8 +5,6 @@ import (
 	"testing"
 	"time"
 
-	"github.com/VictoriaMetrics/metrics"
-
 	"leeway/routing/prefix"
 	"leeway/workers/sim"
 )
@@ -55,13 +53,12 @@ func TestAWorkerOutOfContactForLongKeepsItsViewIfItsProcessIsTheSame(t *testing.
 			}
 			waitClaim(t, router, url, promptOf(1, 100), prefix.Certified, 96)
 			rejoin := between.part(t)
-			subscribed := metrics.GetOrCreateCounter(series("smg_kv_event_subscriptions_total", "worker", url))
-			before := subscribed.Get()
 			waitState(t, pool, url, NotReady)
 			c.meanwhile(t, w)
+			before := w.Subscriptions()
 			rejoin()
 			waitState(t, pool, url, Ready)
-			eventually(t, func() bool { return subscribed.Get() > before }, "its events to be followed again")
+			eventually(t, func() bool { return w.Subscriptions() > before }, "its events to be followed again")
 			if _, cached := claim(router, url, promptOf(1, 100)); cached != 0 {
 				t.Errorf("%d tokens are claimed before anything is proved", cached)
 			}

@@ -18,6 +18,7 @@ type publisher struct {
 	next    []uint64 // by rank
 	eventID uint64
 	subs    map[*subscriber]bool
+	joined  int                    // subscribers so far
 	held    *commonpb.KvEventBatch // overtaken by the next one
 	history *history               // nil: nothing is kept
 }
@@ -127,6 +128,7 @@ func (p *publisher) join(s *subscriber, start uint64) ([]*commonpb.KvEventBatch,
 		}
 	}
 	p.subs[s] = true
+	p.joined++
 	return backlog, nil
 }
 

@@ -161,6 +161,17 @@ func (w *Worker) Load(rank int) Sample {
 	return Sample{}
 }
 
+// Subscriptions returns how many KV-event streams the process that runs now has begun to serve.
+func (w *Worker) Subscriptions() int {
+	l := w.alive()
+	if l == nil {
+		return 0
+	}
+	l.events.mu.Lock()
+	defer l.events.mu.Unlock()
+	return l.events.joined
+}
+
 // alive is the process that runs now; nil while the worker is down.
 func (w *Worker) alive() *life {
 	w.mu.Lock()
