@@ -160,7 +160,10 @@ func isRepeatable(v Value) bool {
 }
 
 func repeatItems(r *render, items []Value, n int) ([]Value, error) {
-	if len(items) > 0 && n > r.limits.Steps/len(items) {
+	if len(items) == 0 {
+		return nil, nil
+	}
+	if n > r.limits.Steps/len(items) {
 		return nil, limitError("steps")
 	}
 	if err := r.spend(n * len(items)); err != nil {
