@@ -97,7 +97,7 @@ func (h *harmony) header(mark string, eof bool) bool {
 	switch {
 	case at < 0 && len(h.buf) < maxHeader+len(messageMark) && !eof:
 		return false
-	case at < 0 && h.headerAlone(mark): // the answer was cut off in it
+	case at < 0 && eof && h.headerAlone(mark): // the answer was cut off in it
 		h.buf = ""
 		return false
 	case at < 0:
