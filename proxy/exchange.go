@@ -87,11 +87,7 @@ func (x *exchange) fail(err error) {
 	case f.Status == statusClientGone:
 		x.log.Debug().Str("code", f.Code).Msg("client gone")
 	case f.Status >= 500:
-		event := x.log.Warn().Err(err).Int("status", f.Status).Str("code", f.Code)
-		if x.worker != "" {
-			event.Str("worker", x.worker)
-		}
-		event.Msg("request failed")
+		strIf(x.log.Warn().Err(err).Int("status", f.Status).Str("code", f.Code), "worker", x.worker).Msg("request failed")
 	}
 	switch {
 	case x.stream != nil && x.stream.abandon(f):
@@ -101,6 +97,14 @@ func (x *exchange) fail(err error) {
 	case x.status == 0:
 		f.write(x)
 	}
+}
+
+// strIf adds a value under a key; nothing where it is "".
+func strIf(event *zerolog.Event, key, value string) *zerolog.Event {
+	if value == "" {
+		return event
+	}
+	return event.Str(key, value)
 }
 
 // handler is a step that may end in an error; exchange.fail is where it becomes a response.

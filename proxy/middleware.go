@@ -59,13 +59,7 @@ func (g *Gateway) account(x *exchange, r *http.Request) {
 	}
 	countResponse(r.Method, path, status, code, took)
 	event := x.log.Info().Str("method", r.Method).Str("path", r.URL.Path).Int("status", status)
-	if x.code != "" {
-		event.Str("code", x.code)
-	}
-	if x.worker != "" {
-		event.Str("worker", x.worker)
-	}
-	event.Dur("took_ms", took).Msg("request")
+	strIf(strIf(event, "code", x.code), "worker", x.worker).Dur("took_ms", took).Msg("request")
 }
 
 // requestID keeps what the client sent if it is printable and short, and makes an id otherwise. The first of the

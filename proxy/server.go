@@ -1,7 +1,6 @@
 package proxy
 
 import (
-	"bytes"
 	"context"
 	"crypto/tls"
 	"errors"
@@ -196,13 +195,12 @@ func notImplemented(*exchange, *http.Request) error {
 
 // measuresHandler serves the metrics of all rooms.
 func (g *Gateway) measuresHandler() http.Handler {
+	metrics.ExposeMetadata(true)
 	mux := http.NewServeMux()
 	mux.HandleFunc("GET /metrics", func(w http.ResponseWriter, _ *http.Request) {
 		w.Header().Set("Content-Type", "text/plain; version=0.0.4; charset=utf-8")
-		var samples bytes.Buffer
-		metrics.WritePrometheus(&samples, true)
-		g.router.WriteMetrics(&samples, time.Now())
-		w.Write(typed(samples.Bytes()))
+		metrics.WritePrometheus(w, true)
+		g.router.WriteMetrics(w, time.Now())
 	})
 	return mux
 }

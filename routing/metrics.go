@@ -130,47 +130,33 @@ func (mm *modelMeters) saving(set *metrics.Set, mode Mode) *metrics.PrometheusHi
 // WriteMetrics writes all of this package's metrics in Prometheus' text format, gauges as they are at a moment.
 func (r *Router) WriteMetrics(w io.Writer, now time.Time) {
 	r.meters.set.WritePrometheus(w)
-	var text []byte
+	moment := metrics.NewSet()
 	for _, s := range r.index.Stats(now) {
-		text = appendCache(text, &s)
+		gaugeCache(moment, &s)
 	}
-	w.Write(r.appendSamples(text, now)) // a scraper that has gone is no concern of ours
+	r.gaugeWorkers(moment, now)
+	moment.WritePrometheus(w)
 }
 
-// appendCache appends what is known of a worker's cache.
-func appendCache(text []byte, s *prefix.Stats) []byte {
-	for _, g := range []struct {
-		name  string
-		value float64
-	}{
-		{"leeway_kv_certificate", flag(s.Certified)},
-		{"leeway_kv_silent", flag(s.Silent)},
-		{"leeway_kv_index_blocks", float64(s.Blocks)},
-		{"leeway_kv_index_bytes", float64(s.Bytes)},
-		{"leeway_kv_event_lag_seconds", s.Lag.Seconds()},
-	} {
-		text = fmt.Appendf(text, "%s{worker=%q} %v\n", g.name, s.Worker, g.value)
-	}
+// gaugeCache adds what is known of a worker's cache.
+func gaugeCache(moment *metrics.Set, s *prefix.Stats) {
+	gauge(moment, "leeway_kv_certificate", "worker", s.Worker, flag(s.Certified))
+	gauge(moment, "leeway_kv_silent", "worker", s.Worker, flag(s.Silent))
+	gauge(moment, "leeway_kv_index_blocks", "worker", s.Worker, float64(s.Blocks))
+	gauge(moment, "leeway_kv_index_bytes", "worker", s.Worker, float64(s.Bytes))
+	gauge(moment, "leeway_kv_event_lag_seconds", "worker", s.Worker, s.Lag.Seconds())
 	for reason, n := range s.Losses {
 		if n > 0 {
-			text = fmt.Appendf(text, "leeway_kv_certificate_losses_total{worker=%q,reason=%q} %d\n", s.Worker, prefix.Word(reason), n)
+			moment.GetOrCreateCounter(fmt.Sprintf("leeway_kv_certificate_losses_total{worker=%q,reason=%q}", s.Worker, prefix.Word(reason))).Set(n)
 		}
 	}
 	for found, n := range s.Audits {
-		text = fmt.Appendf(text, "leeway_kv_claims_audited_total{worker=%q,result=%q} %d\n", s.Worker, prefix.Finding(found), n)
+		moment.GetOrCreateCounter(fmt.Sprintf("leeway_kv_claims_audited_total{worker=%q,result=%q}", s.Worker, prefix.Finding(found))).Set(n)
 	}
-	return text
 }
 
-func flag(on bool) float64 {
-	if on {
-		return 1
-	}
-	return 0
-}
-
-// appendSamples appends how old each worker's load is, and how fast it was seen to compute prompts.
-func (r *Router) appendSamples(text []byte, now time.Time) []byte {
+// gaugeWorkers adds how old each worker's load is, and how fast it was seen to compute prompts.
+func (r *Router) gaugeWorkers(moment *metrics.Set, now time.Time) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	fleet := r.fleet.Load()
@@ -181,13 +167,23 @@ func (r *Router) appendSamples(text []byte, now time.Time) []byte {
 				overloaded++
 			}
 		}
-		text = fmt.Appendf(text, "smg_workers_overloaded{model=%q} %d\n", model, overloaded)
+		gauge(moment, "smg_workers_overloaded", "model", model, float64(overloaded))
 	}
 	for id, s := range fleet.byID {
 		if s.sample.usable {
-			text = fmt.Appendf(text, "leeway_load_sample_age_seconds{worker=%q} %v\n", id, time.Duration(now.UnixNano()-s.sample.taken).Seconds())
+			gauge(moment, "leeway_load_sample_age_seconds", "worker", id, time.Duration(now.UnixNano()-s.sample.taken).Seconds())
 		}
-		text = fmt.Appendf(text, "leeway_prefill_rate_tokens{worker=%q} %v\n", id, s.rate.tokens(r.cfg.PrefillThroughput))
+		gauge(moment, "leeway_prefill_rate_tokens", "worker", id, s.rate.tokens(r.cfg.PrefillThroughput))
 	}
-	return text
+}
+
+func gauge(moment *metrics.Set, name, label, of string, value float64) {
+	moment.GetOrCreateGauge(fmt.Sprintf("%s{%s=%q}", name, label, of), nil).Set(value)
+}
+
+func flag(on bool) float64 {
+	if on {
+		return 1
+	}
+	return 0
 }
