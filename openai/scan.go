@@ -1,6 +1,7 @@
 package openai
 
 import (
+	"bytes"
 	"fmt"
 	"strconv"
 	"unicode/utf8"
@@ -82,7 +83,12 @@ func (s *scanner) peek() byte {
 
 // document reads the whole text as one value.
 func (s *scanner) document(value func()) {
-	if !utf8.Valid(s.data) {
+	switch {
+	case bytes.HasPrefix(s.data, []byte("\xEF\xBB\xBF")):
+		s.syntax("there is a byte order mark; send UTF-8 without one")
+	case bytes.HasPrefix(s.data, []byte("\x1F\x8B")):
+		s.syntax("there is gzip data; send the body uncompressed")
+	case !utf8.Valid(s.data):
 		for r, n := utf8.DecodeRune(s.data); r != utf8.RuneError || n > 1; r, n = utf8.DecodeRune(s.data[s.pos:]) {
 			s.pos += n
 		}
@@ -121,7 +127,8 @@ func (s *scanner) unexpected(where string) {
 		s.syntax("it ends %s", where)
 		return
 	}
-	s.syntax("unexpected %q %s", s.data[s.pos], where)
+	r, _ := utf8.DecodeRune(s.data[s.pos:])
+	s.syntax("unexpected %q %s", r, where)
 }
 
 // members reads an object and calls each for every member, which must consume the value. The key is decoded and valid

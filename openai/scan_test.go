@@ -24,6 +24,9 @@ func TestTheScannerAgreesWithEncodingJSON(t *testing.T) {
 func TestSyntaxErrorsSayWhere(t *testing.T) {
 	for text, want := range map[string]string{
 		``:                             "at byte 0, it is empty; send a JSON object",
+		"\xEF\xBB\xBF{}":               "at byte 0, there is a byte order mark; send UTF-8 without one",
+		"\x1F\x8B\x08":                 "at byte 0, there is gzip data; send the body uncompressed",
+		`é`:                            "at byte 0, unexpected 'é' where a value should be",
 		`{"model" "m"}`:                `at byte 9, unexpected '"' after a key`,
 		`{"model":"m"`:                 "at byte 12, it ends where ',' or '}' should be",
 		`{"model":"m`:                  "at byte 11, it ends inside a string",

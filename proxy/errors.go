@@ -123,6 +123,10 @@ func fromWorker(e *engine.Error) failure {
 		return fail(status, "worker_stream_failed", "The worker refused the gateway's own credentials.", kindBackend)
 	case e.Code == engine.InvalidArgument && !e.Transport:
 		return fail(status, "invalid_request_parameters", "The worker refused the request: "+firstLine(e.Message), kindValidation)
+	case status == http.StatusTooManyRequests:
+		return fail(status, "worker_stream_failed", "The worker has no room for the request now; try again later.", kindBackend)
+	case status == http.StatusNotImplemented:
+		return fail(status, "worker_stream_failed", "The worker's engine does not do what the request asks for.", kindBackend)
 	case status < 500:
 		return fail(status, "worker_stream_failed", "The worker refused the request.", kindBackend)
 	case status == http.StatusGatewayTimeout:

@@ -61,6 +61,17 @@ func TestEveryErrorHasAStatusACodeAndNoSecret(t *testing.T) {
 	}
 }
 
+func TestAFullOrUnableWorkerSaysWhatToDo(t *testing.T) {
+	for code, want := range map[engine.Code]string{
+		engine.ResourceExhausted: "The worker has no room for the request now; try again later.",
+		engine.Unimplemented:     "The worker's engine does not do what the request asks for.",
+	} {
+		if f := asFailure(&engine.Error{Code: code}); f.Message != want {
+			t.Errorf("%v: %s", code, f.Message)
+		}
+	}
+}
+
 func TestAWorkersRefusalIsOneErrorObject(t *testing.T) { // case A31
 	f := asFailure(&engine.Error{Code: engine.InvalidArgument, Message: "bad regex\nat /srv/engine.py"})
 	if f.Status != 400 || f.Type != "invalid_request_error" || f.Message != "The worker refused the request: bad regex" {
