@@ -110,6 +110,7 @@ func gateway(ctx context.Context, s everything, notices []settings.Notice, args 
 	if s.Routing.LoadMaxAgeSecs == 0 {
 		s.Routing.LoadMaxAgeSecs = 3 * s.Workers.LoadInterval
 	}
+	s.Routing.Unmonitored = s.Workers.DisableLoads
 	router, err := routing.New(s.Routing)
 	if err != nil {
 		return err

@@ -27,6 +27,8 @@ type Config struct {
 	OverloadShed       bool    `toml:"worker_overload_shed" flag:"worker-overload-shed"`
 	// LoadMaxAgeSecs 0 means three poll intervals, which are 30 s where nobody says otherwise.
 	LoadMaxAgeSecs float64 `toml:"load_max_age_secs" flag:"load-max-age-secs"`
+	// Unmonitored says that nobody asks for loads: then it is no worker's fault that its load is missing.
+	Unmonitored bool `toml:"-"`
 
 	CacheMode         string  `toml:"least_load_cache_mode" flag:"least-load-cache-mode"`
 	CacheCost         string  `toml:"least_load_cache_cost" flag:"least-load-cache-cost"`

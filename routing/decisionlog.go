@@ -27,6 +27,7 @@ type Settings struct {
 	MaxWaiting        int     `json:"max_waiting_requests"`
 	EstimateQueue     bool    `json:"estimate_queue"`
 	PrefillThroughput float64 `json:"prefill_throughput"`
+	Unmonitored       bool    `json:"unmonitored,omitempty"`
 }
 
 // Settings returns the router's.
@@ -35,7 +36,7 @@ func (r *Router) Settings() Settings {
 	return Settings{
 		Mode: r.Mode(), Score: c.LoadScore, Cost: c.CacheCost, KVPressureWeight: c.KVPressureWeight,
 		DefaultThroughput: c.DefaultThroughput, MeanPrefillTokens: c.MeanPrefillTokens, MaxWaiting: c.MaxWaiting,
-		EstimateQueue: c.EstimateQueue, PrefillThroughput: c.PrefillThroughput,
+		EstimateQueue: c.EstimateQueue, PrefillThroughput: c.PrefillThroughput, Unmonitored: c.Unmonitored,
 	}
 }
 
@@ -71,7 +72,7 @@ func Replay(r Receipt, s Settings) (Receipt, error) {
 	cfg.LoadScore, cfg.CacheCost, cfg.CacheMode = s.Score, s.Cost, s.Mode.String()
 	cfg.KVPressureWeight, cfg.DefaultThroughput = s.KVPressureWeight, s.DefaultThroughput
 	cfg.MeanPrefillTokens, cfg.MaxWaiting = s.MeanPrefillTokens, s.MaxWaiting
-	cfg.EstimateQueue, cfg.PrefillThroughput = s.EstimateQueue, s.PrefillThroughput
+	cfg.EstimateQueue, cfg.PrefillThroughput, cfg.Unmonitored = s.EstimateQueue, s.PrefillThroughput, s.Unmonitored
 	router, err := New(cfg)
 	if err != nil {
 		return Receipt{}, fmt.Errorf("replay: %w", err)

@@ -108,6 +108,10 @@ func (d *decision) slack(i int, of book) float64 {
 func (d *decision) grounds() (Result, Reasons) {
 	var certified, sized, whole, sampled, unsupported int // candidates of each kind
 	var reasons Reasons
+	unsampled := MissingLoad.only()
+	if d.router.cfg.Unmonitored {
+		unsampled = MonitorUnavailable.only()
+	}
 	for i := range d.candidates {
 		x := &d.candidates[i]
 		switch x.Certificate {
@@ -115,7 +119,7 @@ func (d *decision) grounds() (Result, Reasons) {
 			certified++
 			sized += min(int(x.BlockSize), 1)
 			if !x.Sampled {
-				x.Reasons = MissingLoad.only()
+				x.Reasons = unsampled
 			}
 		case prefix.Stale:
 			x.Reasons = StaleKV.only()
@@ -145,7 +149,7 @@ func (d *decision) grounds() (Result, Reasons) {
 	case sized == 0:
 		return Fallback, reasons | BlockSizeUnavailable.only()
 	case sampled == 0:
-		return Fallback, reasons | MissingLoad.only()
+		return Fallback, reasons | unsampled
 	}
 	if certified < all {
 		return Partial, reasons

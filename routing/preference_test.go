@@ -63,6 +63,21 @@ func TestAnEquallyBusyFleetKeepsItsOwners(t *testing.T) {
 	}
 }
 
+func TestWhereNobodyAsksForLoadsNoWorkerIsBlamed(t *testing.T) {
+	for unmonitored, want := range map[bool]Reason{false: MissingLoad, true: MonitorUnavailable} {
+		s := settings()
+		s.Unmonitored = unmonitored
+		r := snapshot(1000, []int{0, 0}, []int{0, 4000})
+		for i := range r.Candidates {
+			r.Candidates[i].Sampled = false
+		}
+		got := replay(t, r, s)
+		if got.Chosen != "w0" || got.Result != Fallback || got.Reasons != want.only() || find(got, "w1").Reasons != want.only() {
+			t.Errorf("unmonitored %v: %s, %v, %v", unmonitored, got.Chosen, got.Result, got.Reasons.Names())
+		}
+	}
+}
+
 // TestTheBoundHoldsWhateverTheFleet checks, on random fleets, what section by section makes the preference safe.
 func TestTheBoundHoldsWhateverTheFleet(t *testing.T) {
 	chance := rand.New(rand.NewPCG(7, 7))
