@@ -20,7 +20,7 @@ var m3Tags = &tags{
 func m3Head(p *Parser, c *cursor, more bool) (start, bool) {
 	s, ok := tagHead(m3Tags)(p, c, more)
 	if ok {
-		s.args = &nestedArgs{tagArgs: tagArgs{tags: m3Tags, kinds: p.tools[s.name].kinds}, schema: p.tools[s.name].shape}
+		s.args = &nestedArgs{tagArgs: tagArgs{tags: m3Tags, kinds: p.tools.of(s.name).kinds}, schema: p.tools.of(s.name).shape}
 	}
 	return s, ok
 }
@@ -104,7 +104,7 @@ func element(c *cursor, name string, s shape, dst []byte, depth int) ([]byte, bo
 	if !ok || !c.lit(m3Mark+"</"+name+">") {
 		return dst, false
 	}
-	if s.isList() || s.types(0) == nil && len(names) == 1 && names[0] == "item" {
+	if s.isList() || s.types() == nil && len(names) == 1 && names[0] == "item" {
 		return appendList(dst, values), true
 	}
 	return appendObject(dst, names, values), true

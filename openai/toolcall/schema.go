@@ -7,13 +7,14 @@ import (
 	"leeway/openai"
 )
 
-// tools is what the client declared, by a tool's name.
-type tools map[string]signature
+// tools are what the client declared, by a tool's name. A schema is read at the first call.
+type tools map[string]*signature
 
 // signature is what a tool takes.
 type signature struct {
-	kinds map[string]kind // by a parameter's name
-	shape shape
+	schema json.RawMessage
+	shape  shape
+	kinds  map[string]kind // by a parameter's name; nil until the schema is read
 }
 
 // kind says how a parameter that comes as text is to be written in JSON.
@@ -30,17 +31,27 @@ func (t tools) declares(name string) bool {
 	return ok
 }
 
-// newTools reads what typing needs from each tool's schema.
 func newTools(list []openai.Tool) tools {
 	t := make(tools, len(list))
 	for _, tool := range list {
-		kinds, s := make(map[string]kind), readShape(tool.Parameters)
-		for _, name := range s.Properties.names {
-			kinds[name] = s.member(name).kind()
-		}
-		t[tool.Name] = signature{kinds, s}
+		t[tool.Name] = &signature{schema: tool.Parameters}
 	}
 	return t
+}
+
+// of is what is known of a tool, also of one that was not declared.
+func (t tools) of(name string) *signature {
+	s := t[name]
+	if s == nil {
+		s = &signature{}
+	}
+	if s.kinds == nil {
+		s.shape, s.kinds = readShape(s.schema), make(map[string]kind)
+		for _, name := range s.shape.Properties.names {
+			s.kinds[name] = s.shape.member(name).kind()
+		}
+	}
+	return s
 }
 
 // kindOf is the kind that all of a parameter's types agree on.

@@ -22,8 +22,24 @@ type shape struct {
 	Definitions map[string]json.RawMessage
 
 	raw  json.RawMessage
-	root *shape // whose definitions count
+	defs *definitions
 	ref  string // by which this one was found
+}
+
+// definitions are what the references of one schema name, each read once.
+type definitions struct {
+	raw  map[string]json.RawMessage
+	read map[string]shape
+	top  *shape // the schema that holds them
+	left int    // bytes of it that may still be written again in a grammar
+}
+
+// maxCopied bounds how many bytes of one tool's schema its grammar repeats. What is beyond is left free.
+const maxCopied = 256 << 10
+
+func (d *definitions) afford(n int) bool {
+	d.left -= n
+	return d.left >= 0
 }
 
 // properties are an object's members, in the order in which its schema names them.
@@ -54,8 +70,22 @@ func (p *properties) UnmarshalJSON(data []byte) error {
 	return nil
 }
 
-// readShape reads a schema. What it cannot read types nothing.
+// readShape reads a schema that is not part of another.
 func readShape(raw json.RawMessage) shape {
+	s := parseShape(raw)
+	top := s
+	s.defs = &definitions{raw: make(map[string]json.RawMessage), read: make(map[string]shape), top: &top, left: maxCopied}
+	for name, def := range s.Definitions {
+		s.defs.raw["#/definitions/"+name] = def
+	}
+	for name, def := range s.Defs {
+		s.defs.raw["#/$defs/"+name] = def
+	}
+	return s
+}
+
+// parseShape reads what a schema says itself. What it cannot read types nothing.
+func parseShape(raw json.RawMessage) shape {
 	s := shape{}
 	if json.Unmarshal(raw, &s) != nil {
 		s = shape{}
@@ -69,58 +99,78 @@ const maxRefs = 8
 
 // child reads a schema that stands inside this one, and follows its references.
 func (s shape) child(raw json.RawMessage) shape {
-	root := s.root
-	if root == nil {
-		root = &s
-	}
 	if len(raw) == 0 {
-		return shape{root: root}
+		return shape{defs: s.defs}
 	}
-	c := readShape(raw)
-	c.root = root
+	c := parseShape(raw)
+	c.defs = s.defs
 	for range maxRefs {
-		name, local := strings.CutPrefix(c.Ref, "#/$defs/")
-		target, ok := root.Defs[name]
-		if !local {
-			name, local = strings.CutPrefix(c.Ref, "#/definitions/")
-			target, ok = root.Definitions[name]
-		}
-		if !local || !ok {
+		found, ok := s.defs.find(c.Ref)
+		if !ok {
 			break
 		}
-		found := readShape(target)
-		found.root, found.ref, found.raw = root, c.Ref, raw
+		found.defs, found.ref, found.raw = s.defs, c.Ref, raw
 		c = found
 	}
 	return c
 }
 
+func (d *definitions) find(ref string) (shape, bool) {
+	found, ok := d.read[ref]
+	if raw, known := d.raw[ref]; known && !ok {
+		found, ok = parseShape(raw), true
+		d.read[ref] = found
+	}
+	return found, ok
+}
+
 func (s shape) member(name string) shape { return s.child(s.Properties.by[name]) }
 
 func (s shape) isList() bool {
-	types := s.types(0)
+	types := s.types()
 	return len(types) > 0 && types[0] == "array"
 }
 
-// types are all that a value may be, none if the schema does not say.
-func (s shape) types(depth int) []string {
+// types are all that a value may be, none if the schema does not say, or not within maxLooks.
+func (s shape) types() []string {
+	u := union{seen: make(map[string]bool)}
+	if u.add(s); u.looks > maxLooks {
+		return nil
+	}
+	return u.types
+}
+
+// union gathers the types of a schema and of those that it chooses between.
+type union struct {
+	types []string
+	seen  map[string]bool // references: one that is met again adds nothing
+	looks int
+}
+
+// maxLooks bounds how many schemas are read to type one value; they may refer to each other again and again.
+const maxLooks = 100
+
+func (u *union) add(s shape) {
+	if u.looks++; u.looks > maxLooks || s.ref != "" && u.seen[s.ref] {
+		return
+	}
+	u.seen[s.ref] = true
 	types := typeNames(s.Type)
 	if types == nil {
 		types = enumTypes(s.Enum)
 	}
-	if depth > maxRefs {
-		return nil
-	}
+	u.types = append(u.types, types...)
 	for _, choices := range [...][]json.RawMessage{s.AnyOf, s.OneOf, s.AllOf} {
 		for _, choice := range choices {
-			types = append(types, s.child(choice).types(depth+1)...)
+			if u.looks <= maxLooks {
+				u.add(s.child(choice))
+			}
 		}
 	}
-	return types
 }
 
 // kind is how a value of this shape that comes as text is to be written.
-func (s shape) kind() kind { return kindOf(s.types(0)) }
+func (s shape) kind() kind { return kindOf(s.types()) }
 
 // appendText appends a value that came as text. An object or a list without members comes as none.
 func (s shape) appendText(dst []byte, text string) []byte {
@@ -137,7 +187,7 @@ func (s shape) appendText(dst []byte, text string) []byte {
 
 // only is the one type that a value must have, "" if there are several or none.
 func (s shape) only() string {
-	if types := s.types(0); len(types) > 0 && len(slices.Compact(types)) == 1 && s.AnyOf == nil && s.OneOf == nil {
+	if types := s.types(); len(types) > 0 && len(slices.Compact(types)) == 1 && s.AnyOf == nil && s.OneOf == nil {
 		return types[0]
 	}
 	return ""
@@ -147,7 +197,7 @@ func (s shape) only() string {
 func (s shape) choices() (choices []grammar) {
 	for _, raw := range s.Enum {
 		var text string
-		if json.Unmarshal(raw, &text) != nil {
+		if !s.defs.afford(len(raw)) || json.Unmarshal(raw, &text) != nil {
 			return nil
 		}
 		choices = append(choices, constant(text))
@@ -159,6 +209,9 @@ func (s shape) choices() (choices []grammar) {
 // type is left out.
 func (s shape) members(of func(name string, s shape) grammar) (all []grammar) {
 	for _, name := range s.Properties.names {
+		if !s.defs.afford(len(name)) {
+			return nil
+		}
 		g := of(name, s.member(name))
 		switch {
 		case g.Type == "":
@@ -171,13 +224,20 @@ func (s shape) members(of func(name string, s shape) grammar) (all []grammar) {
 	return all
 }
 
-// whole is the schema as it came, with the definitions that it refers to.
+// whole is the schema as it came, with the definitions that it refers to. Callers know its only type.
 func (s shape) whole() json.RawMessage {
 	var members schema
-	if s.root == nil || !bytes.Contains(s.raw, []byte(`"$ref"`)) || json.Unmarshal(s.raw, &members) != nil {
+	if !bytes.Contains(s.raw, []byte(`"$ref"`)) || json.Unmarshal(s.raw, &members) != nil {
 		return s.raw
 	}
-	for key, defs := range map[string]map[string]json.RawMessage{"$defs": s.root.Defs, "definitions": s.root.Definitions} {
+	size := len(s.raw)
+	for _, def := range s.defs.raw {
+		size += len(def)
+	}
+	if !s.defs.afford(size) {
+		return encode(map[string]string{"type": s.only()})
+	}
+	for key, defs := range map[string]map[string]json.RawMessage{"$defs": s.defs.top.Defs, "definitions": s.defs.top.Definitions} {
 		if members[key] == nil && defs != nil {
 			members[key] = encode(defs)
 		}

@@ -105,7 +105,7 @@ func tagHead(t *tags) func(*Parser, *cursor, bool) (start, bool) {
 				return s, false
 			}
 		}
-		s.args = &tagArgs{tags: t, kinds: p.tools[s.name].kinds}
+		s.args = &tagArgs{tags: t, kinds: p.tools.of(s.name).kinds}
 		return s, s.name != ""
 	}
 }
