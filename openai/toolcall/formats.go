@@ -83,7 +83,7 @@ var (
 
 	// As qwenFormat, but values begin and end at their tags: <parameter=a>1</parameter>
 	directFormat = &format{
-		open: []string{"<tool_call>"}, closes: []string{"</function>", "</tool_call>"}, head: tagHead(directTags),
+		open: []string{"<tool_call>"}, closes: []string{"</function>", "</tool_call>"}, head: tagHead(directTags), more: true,
 	}
 
 	// <seed:tool_call>
@@ -92,7 +92,7 @@ var (
 	// </function>
 	// </seed:tool_call>
 	seedFormat = &format{
-		open: []string{"<seed:tool_call>"}, closes: []string{"</function>", "</seed:tool_call>"}, head: tagHead(seedTags),
+		open: []string{"<seed:tool_call>"}, closes: []string{"</function>", "</seed:tool_call>"}, head: tagHead(seedTags), more: true,
 	}
 
 	// <minimax:tool_call>

@@ -57,7 +57,7 @@ func (a *nestedArgs) tag(p *Parser, eof bool) (done, more bool) {
 	c := &cursor{text: p.buf, eof: eof}
 	c.space()
 	from := c.pos
-	if c.any(a.tags.close...) && !c.short {
+	if a.closed(c) {
 		p.buf = p.buf[c.pos:]
 		p.argue(a.last())
 		return true, false

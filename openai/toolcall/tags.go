@@ -1,6 +1,8 @@
 package toolcall
 
 import (
+	"encoding/json"
+	"slices"
 	"strings"
 
 	"leeway/openai"
@@ -22,7 +24,23 @@ type tags struct {
 	close   []string // after the last parameter
 	trim    trimming
 	noParam bool // the end of the name may be what follows it, and stays
+	lines   bool // every tag begins a line
 	cdata   bool // a value may be wrapped in <![CDATA[ and ]]>
+}
+
+// lost are the marks before which a value ends although its own end is missing: what closes the call, or opens another
+// parameter or call. Where every tag begins a line, so must these.
+func (t *tags) lost() []string {
+	if strings.HasPrefix(t.end, t.param) {
+		return nil // the end of any value is as good as its own
+	}
+	marks := append([]string{t.param, t.open}, t.close...)
+	if t.lines {
+		for i, m := range marks {
+			marks[i] = "\n" + m
+		}
+	}
+	return marks
 }
 
 // trimming says what white space around a value belongs to the tags.
@@ -37,7 +55,7 @@ const (
 var (
 	qwenTags = &tags{
 		groups: []string{"<tool_call>"}, open: "<function=", name: []string{">"},
-		param: "<parameter=", key: ">", end: "</parameter>", close: []string{"</function>", "</tool_call>"}, trim: trimLine,
+		param: "<parameter=", key: ">", end: "</parameter>", close: []string{"</function>", "</tool_call>"}, trim: trimLine, lines: true,
 	}
 	directTags = &tags{
 		groups: []string{"<tool_call>"}, open: "<function=", name: []string{">"},
@@ -133,8 +151,8 @@ type tagArgs struct {
 
 	key    string
 	kind   kind
-	end    string // of the value
-	opened bool   // text of the value has been written
+	ends   []string // marks at which the value ends, its own first; the others stay
+	opened bool     // text of the value has been written
 }
 
 func (a *tagArgs) read(p *Parser, eof bool) bool {
@@ -154,7 +172,7 @@ func (a *tagArgs) read(p *Parser, eof bool) bool {
 				p.argue(a.member())
 				continue
 			}
-		} else if closed := c.any(a.tags.close...); closed && !c.short {
+		} else if a.closed(c) {
 			p.buf = p.buf[c.pos:]
 			p.argue(a.last())
 			return true
@@ -167,19 +185,27 @@ func (a *tagArgs) read(p *Parser, eof bool) bool {
 	}
 }
 
+// closed steps over what closes the call. Another call that opens closes it too, and stays.
+func (a *tagArgs) closed(c *cursor) bool {
+	if c.any(a.tags.close...) {
+		return !c.short
+	}
+	return (c.ahead(a.tags.open) || slices.ContainsFunc(a.tags.groups, c.ahead)) && !c.short
+}
+
 // open reads a parameter's opening tag.
 func (a *tagArgs) open(c *cursor) bool {
 	key, ok := c.until(a.tags.key)
-	if !ok {
+	if a.key = strings.TrimSpace(key); !ok || strings.ContainsAny(a.key, "<>\n") {
 		return false
 	}
 	attributes := ""
 	if a.tags.value != "" {
-		if attributes, ok = c.until(a.tags.value); !ok {
+		if attributes, ok = c.until(a.tags.value); !ok || !a.tags.mayStand(strings.TrimSpace(attributes)) {
 			return false
 		}
 	}
-	a.key, a.end = strings.TrimSpace(key), a.tags.end
+	a.ends = append([]string{a.tags.end}, a.tags.lost()...)
 	a.kind = a.kinds[a.key]
 	switch {
 	case strings.Contains(attributes, `string="true"`), strings.Contains(attributes, `type="string"`), strings.Contains(attributes, "arg_type>string<"):
@@ -188,6 +214,15 @@ func (a *tagArgs) open(c *cursor) bool {
 		a.kind = anyKind
 	}
 	return true
+}
+
+// mayStand reports whether a text may stand between a parameter's name and its value: as attributes in its tag, or, where
+// the tag ends with the name, as a tag for the type.
+func (t *tags) mayStand(text string) bool {
+	if !strings.HasSuffix(t.key, ">") {
+		return !strings.ContainsAny(text, "<>")
+	}
+	return text == "" || strings.HasPrefix(text, "<") && strings.HasSuffix(text, "arg_type>")
 }
 
 // member begins the member of the parameter just opened.
@@ -215,10 +250,13 @@ func (a *tagArgs) value(p *Parser, eof bool) bool {
 	if a.tags.cdata && !a.opened && !a.unwrap(p, eof) {
 		return false
 	}
-	at := strings.Index(p.buf, a.end)
+	at, mark := earliest(p.buf, a.ends)
 	if at >= 0 {
 		text := p.buf[:at]
-		p.buf, a.inside = p.buf[at+len(a.end):], false
+		if mark != a.ends[0] {
+			mark = ""
+		}
+		p.buf, a.inside = p.buf[at+len(mark):], false
 		if a.opened {
 			p.argue(string(openai.AppendEscaped(nil, a.tags.trim.right(text))) + `"`)
 			return true
@@ -226,34 +264,61 @@ func (a *tagArgs) value(p *Parser, eof bool) bool {
 		p.argue(string(appendTyped(nil, a.tags.trim.right(a.tags.trim.left(text)), a.kind)))
 		return true
 	}
-	if a.kind == textKind {
+	switch {
+	case a.kind == textKind:
 		a.textSoFar(p, eof)
-	} else if eof && p.buf != "" {
-		p.argue(string(appendTyped(nil, a.tags.trim.left(p.buf), a.kind)))
+	case eof:
+		p.argue(a.unfinished(p.buf[:len(p.buf)-a.held(p.buf, eof)]))
 		p.buf = ""
-	} else {
-		p.wait(a.end[len(a.end)-1])
+	default:
+		p.wait(a.ends[0][len(a.ends[0])-1])
 	}
 	return false
+}
+
+// held is the length of the end of a text that is no part of the value for certain. Where the answer was cut off, a single
+// byte more probably is.
+func (a *tagArgs) held(text string, eof bool) int {
+	held := heldSuffix(text, a.ends)
+	if eof && held < 2 {
+		return 0
+	}
+	return held
+}
+
+// unfinished is a value that was cut off, in the JSON that would have become of it as far as that is certain.
+func (a *tagArgs) unfinished(text string) string {
+	text = a.tags.trim.left(text)
+	if whole := strings.TrimSpace(text); json.Valid([]byte(whole)) {
+		return compact(whole)
+	}
+	var so []byte
+	for i, l := 0, (lexer{}); i < len(text); i++ {
+		switch l.next(text[i]) {
+		case lexPart:
+			so = append(so, text[i])
+		case lexBlank:
+		default:
+			return string(openai.AppendEscaped([]byte{'"'}, text))
+		}
+	}
+	return string(so)
 }
 
 // unwrap takes away what opens a value's wrapping, if it has one. It reports false when that is not certain yet.
 func (a *tagArgs) unwrap(p *Parser, eof bool) bool {
 	const open, end = "<![CDATA[", "]]>"
 	c := &cursor{text: p.buf, eof: eof}
-	if c.lit(open) && a.end == a.tags.end {
-		p.buf, a.end = p.buf[len(open):], end+a.tags.end
+	if c.lit(open) && a.ends[0] == a.tags.end {
+		p.buf, a.ends = p.buf[len(open):], []string{end + a.tags.end}
 	}
 	return !c.short
 }
 
 // textSoFar passes on what is certain of a value that is a string.
 func (a *tagArgs) textSoFar(p *Parser, eof bool) {
-	held := heldSuffix(p.buf, []string{a.end})
-	ready := p.buf[:len(p.buf)-held]
-	if eof {
-		ready = p.buf
-	} else {
+	ready := p.buf[:len(p.buf)-a.held(p.buf, eof)]
+	if !eof {
 		ready = a.tags.trim.right(ready)
 	}
 	rest := p.buf[len(ready):]
@@ -271,7 +336,7 @@ func (a *tagArgs) textSoFar(p *Parser, eof bool) {
 // stray passes on as content what stands between parameters and is none, but for the white space behind it. At from
 // stands something that opens and closes nothing.
 func (a *tagArgs) stray(p *Parser, from int, eof bool) {
-	next := append(a.tags.close[:len(a.tags.close):len(a.tags.close)], a.tags.param)
+	next := slices.Concat(a.tags.close, a.tags.groups, []string{a.tags.open, a.tags.param})
 	at, _ := earliest(p.buf[from+1:], next)
 	switch {
 	case at >= 0:
