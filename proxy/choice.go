@@ -258,10 +258,10 @@ func (c *choice) flush(parts []part) []part {
 	return parts
 }
 
-// last is the choice's final part.
+// last is the choice's final part. A call that a stop string cut short is not called one.
 func (c *choice) last() part {
 	finish := c.finish
-	if finish == "stop" && c.called {
+	if finish == "stop" && c.called && (c.matched.Text == "" || !c.tools.Unfinished()) {
 		finish = "tool_calls"
 	}
 	return part{kind: partFinish, index: c.index, finish: finish, matched: c.matched, logprobs: c.logprobs.ready()}

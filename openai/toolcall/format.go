@@ -9,7 +9,7 @@ import (
 type format struct {
 	open   []string // what a call, or a group of calls, may begin with
 	drop   []string // markers around content, which are none
-	closes []string // what may follow a call's arguments and belongs to it
+	closes []string // what may follow a call's arguments and belongs to it, in this order
 	bare   bool     // open is ordinary text
 	more   bool     // a call may follow another without a marker
 

@@ -29,5 +29,10 @@ func harmonyHead(_ *Parser, c *cursor, _ bool) (s start, ok bool) {
 		to = to[:end]
 	}
 	s.name = strings.TrimPrefix(to, "functions.")
-	return argsOrNone(c, s, "<|call|>", false)
+	at := c.pos
+	if s, ok = argsOrNone(c, s, "<|call|>", false); !ok && !c.short { // to a tool that takes no object, such as python
+		c.pos = at
+		return start{skip: true}, true
+	}
+	return s, ok
 }

@@ -40,13 +40,19 @@ func deepseekHead(_ *Parser, c *cursor, _ bool) (s start, ok bool) {
 	return argsOrNone(c, s, deepseekEnd, false)
 }
 
-// argsOrNone is rawArgs for a format whose closing marker may follow at once.
+// argsOrNone is rawArgs for a format whose closing marker may follow at once, or behind a null.
 func argsOrNone(c *cursor, s start, end string, spaced bool) (start, bool) {
+	c.space()
+	at := c.pos
+	c.lit("null")
+	c.space()
+	c.lit("```")
 	c.space()
 	if c.ahead(end) {
 		s.args = givenArgs("{}")
 		return s, s.name != ""
 	}
+	c.pos = at
 	return rawArgs(c, s, spaced)
 }
 
@@ -58,7 +64,7 @@ const (
 	kimiLast  = "<|tool_calls_section_end|>"
 )
 
-// kimiHead matches a call, whose name comes inside its id: functions.NAME:INDEX.
+// kimiHead matches a call, whose name comes inside its id: functions.NAME:INDEX. An id that another call has is not taken.
 func kimiHead(p *Parser, c *cursor, _ bool) (s start, ok bool) {
 	c.lit(kimiCalls)
 	c.space()
@@ -73,6 +79,9 @@ func kimiHead(p *Parser, c *cursor, _ bool) (s start, ok bool) {
 	name, index, numbered := cutLast(id, ':')
 	s.name = strings.TrimPrefix(name, "functions.")
 	s.id = kimiID(s.name, index, numbered, p.calls)
+	for n := p.calls; p.ids[s.id]; n++ {
+		s.id = kimiID(s.name, "", false, n)
+	}
 	return argsOrNone(c, s, kimiEnd, true)
 }
 

@@ -6,13 +6,14 @@ import "strings"
 // an array.
 
 // object matches an object from its brace to where its arguments begin or, when they come before the name, are text or
-// are missing, to its end. A bare one, which no marker announces, is given up at the first key that a call has not.
+// are missing, to its end. A bare one, which no marker announces, is given up at the first key that a call has not; one
+// with such a key in place of arguments is no call either.
 func object(c *cursor, list, bare bool) (s start, ok bool) {
 	s.list = list
 	if !c.lit("{") {
 		return s, false
 	}
-	args := "{}"
+	args, odd := "{}", false
 	for first := true; ; first = false {
 		c.space()
 		if first && c.lit("}") {
@@ -40,7 +41,7 @@ func object(c *cursor, list, bare bool) (s start, ok bool) {
 		case "id", "type", "tool_call_id", "index":
 			_, ok = c.value()
 		default:
-			if ok = !bare; ok {
+			if ok, odd = !bare, true; ok {
 				_, ok = c.value()
 			}
 		}
@@ -51,18 +52,21 @@ func object(c *cursor, list, bare bool) (s start, ok bool) {
 		case c.lit(","):
 		case c.lit("}"):
 			s.args = givenArgs(args)
-			return s, s.name != ""
+			return s, s.name != "" && (s.explicit || !odd)
 		default:
 			return s, false
 		}
 	}
 }
 
-// argumentsValue reads arguments whole: an object, an object written as a string, or null.
+// argumentsValue reads arguments whole: an object, an object written as a string, or nothing, as null or as "".
 func argumentsValue(c *cursor) (string, bool) {
 	switch c.peek() {
 	case '"':
 		s, ok := c.str()
+		if strings.TrimSpace(s) == "" {
+			return "{}", ok
+		}
 		return compact(s), ok && strings.HasPrefix(strings.TrimSpace(s), "{")
 	case '{':
 		v, ok := c.value()
@@ -209,7 +213,9 @@ func taggedHead(p *Parser, c *cursor, more bool) (start, bool) {
 	if more {
 		return nextObject(p, c)
 	}
-	c.any(p.format.open...)
+	for c.any(p.format.open...) { // some say it twice
+		c.space()
+	}
 	c.space()
 	return jsonHead(p, c, false)
 }

@@ -4,6 +4,7 @@ import (
 	"encoding/binary"
 	"encoding/hex"
 	"math/rand/v2"
+	"slices"
 	"strings"
 	"unicode/utf8"
 
@@ -27,9 +28,10 @@ type Parser struct {
 	retry   int    // the length of buf that is worth another look
 	wake    byte   // a byte in new text that is worth one, too; 0 for none
 	state   state
-	args    argsReader // of the call being read
-	list    bool       // calls stand in a JSON array
-	calls   int        // announced so far
+	args    argsReader      // of the call being read
+	list    bool            // calls stand in a JSON array
+	calls   int             // announced so far
+	ids     map[string]bool // that the model gave
 
 	blank  bool   // nothing but white space since the start or the last call
 	held   string // that white space
@@ -93,6 +95,9 @@ func (p *Parser) Flush() []Event {
 
 // Calls is how many calls have been announced.
 func (p *Parser) Calls() int { return p.calls }
+
+// Unfinished reports whether the last call's arguments have not ended.
+func (p *Parser) Unfinished() bool { return p.state == inArgs }
 
 // partialRune is the length of the character that text breaks off in, 0 if it ends between two.
 func partialRune(text []byte) int {
@@ -219,8 +224,13 @@ func (p *Parser) accepts(s start) bool {
 
 // begin announces a call and goes on to its arguments.
 func (p *Parser) begin(s start, consumed int) {
-	if s.id == "" {
+	if s.id == "" || p.ids[s.id] {
 		s.id = newID()
+	} else {
+		if p.ids == nil {
+			p.ids = make(map[string]bool)
+		}
+		p.ids[s.id] = true
 	}
 	p.emit()
 	p.events = append(p.events, Event{Call: openai.CallDelta{Index: p.calls, ID: s.id, Name: s.name}})
@@ -245,15 +255,19 @@ func (p *Parser) afterCall(eof bool) bool {
 		}
 	}
 	c.pos = 0
-	list := p.list
+	list, closes := p.list, p.format.closes
 	for mark := 0; ; mark = c.pos {
 		c.space()
 		if list && c.lit("]") {
 			list = false
-		} else if !c.any(p.format.closes...) {
+			continue
+		}
+		next := slices.IndexFunc(closes, c.lit)
+		if next < 0 {
 			c.pos = mark
 			break
 		}
+		closes = closes[next:]
 	}
 	if p.short(c) {
 		return false

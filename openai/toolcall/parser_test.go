@@ -60,8 +60,13 @@ func parse(t testing.TB, format string, tools []openai.Tool, pieces ...string) A
 		a.Collect(p.Add(piece))
 	}
 	a.Collect(p.Flush())
+	seen := make(map[string]bool)
 	for i := range a.Calls {
 		id := a.Calls[i].ID
+		if seen[id] {
+			t.Errorf("%s: id %q twice", format, id)
+		}
+		seen[id] = true
 		if format == "kimik2" && !strings.HasPrefix(id, "functions."+a.Calls[i].Name+":") ||
 			format != "kimik2" && format != "kimi_k3" && format != "mistral" && (len(id) != len("call_")+24 || !strings.HasPrefix(id, "call_")) {
 			t.Errorf("%s: id %q", format, id)

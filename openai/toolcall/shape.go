@@ -11,6 +11,7 @@ import (
 type shape struct {
 	Type        json.RawMessage
 	Enum        []json.RawMessage
+	Const       json.RawMessage
 	AnyOf       []json.RawMessage
 	OneOf       []json.RawMessage
 	AllOf       []json.RawMessage
@@ -158,6 +159,9 @@ func (u *union) add(s shape) {
 	types := typeNames(s.Type)
 	if types == nil {
 		types = enumTypes(s.Enum)
+	}
+	if types == nil && s.Const != nil {
+		types = enumTypes([]json.RawMessage{s.Const})
 	}
 	u.types = append(u.types, types...)
 	for _, choices := range [...][]json.RawMessage{s.AnyOf, s.OneOf, s.AllOf} {
