@@ -3,6 +3,7 @@ package proxy
 import (
 	"cmp"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"maps"
 	"math"
@@ -28,6 +29,15 @@ type prompt struct {
 	stream  bool
 }
 
+// misfit is the error of messages that the chat template does not take. Where the fault is in one field, it is named.
+func misfit(err error) failure {
+	f := fail(http.StatusBadRequest, "process_messages_failed", "The chat template cannot be applied to these messages: "+firstLine(err.Error()), kindValidation)
+	if field, ok := errors.AsType[*openai.Error](err); ok {
+		f.Param = field.Param
+	}
+	return f
+}
+
 // chatPrompt renders and encodes a conversation. The template writes the special tokens; none is added.
 func (g *Gateway) chatPrompt(req *openai.ChatRequest) (*prompt, error) {
 	m, err := g.models.find(req.Model)
@@ -36,7 +46,7 @@ func (g *Gateway) chatPrompt(req *openai.ChatRequest) (*prompt, error) {
 	}
 	text, err := m.language.templates.Render(req, m.language.special, time.Now())
 	if err != nil {
-		return nil, fail(http.StatusBadRequest, "process_messages_failed", "The chat template cannot be applied to these messages: "+firstLine(err.Error()), kindValidation)
+		return nil, misfit(err)
 	}
 	p := &prompt{model: m, text: text, tokens: m.language.encode(text), route: "chat", stream: req.Stream,
 		key: cmp.Or(req.PromptCacheKey, req.User), plain: req.LoraPath == "" && req.CacheSalt == "", ignored: req.Ignored}

@@ -125,3 +125,14 @@ func TestAForcedCallStandsAboveAResponseFormat(t *testing.T) {
 		t.Errorf("%+v, %v", p.request.Sampling.Constraint, err)
 	}
 }
+
+func TestAMessageThatDoesNotFitIsNamed(t *testing.T) {
+	b := start(t, one(t, "vllm", greeting))
+	a := b.post(t, t.Context(), "/v1/chat/completions",
+		`{"model":"demo","messages":[{"role":"assistant","tool_calls":[{"id":"1","type":"function","function":{"name":"f","arguments":"{"}}]},{"role":"user","content":"x"}]}`)
+	defer a.Body.Close()
+	var got struct{ Error openai.Error }
+	if err := json.NewDecoder(a.Body).Decode(&got); err != nil || a.StatusCode != 400 || got.Error.Param != "messages[0].tool_calls[0].function.arguments" {
+		t.Errorf("%d %+v %v", a.StatusCode, got.Error, err)
+	}
+}

@@ -182,7 +182,7 @@ func parseArguments(fn *Dict, at string) (*Dict, error) {
 		}
 		parsed, err := ParseJSON([]byte(v))
 		if err != nil {
-			return nil, invalid(at, "the arguments of a tool call must be a JSON object as text: "+err.Error())
+			return nil, invalid(at, "the arguments of a tool call must be JSON as text, such as \"{}\": "+err.Error())
 		}
 		out.Set("arguments", parsed)
 	case nil, None:

@@ -17,6 +17,9 @@ func describe(tpl *Template) (*chatTemplate, error) {
 	a.run(body)
 	d.takesParts = a.loops
 	d.wrapsText = a.loops && !a.testsString
+	if d.wrapsText && !d.probeParts() {
+		d.takesParts, d.wrapsText = false, false
+	}
 	d.takesDeveloper = a.namesDeveloper
 	for _, name := range []string{"enable_thinking", "thinking"} {
 		if slices.Contains(tpl.names, name) {
@@ -27,34 +30,47 @@ func describe(tpl *Template) (*chatTemplate, error) {
 	return d, nil
 }
 
-// probeThinking renders a small conversation with the thinking switch left out, on and off, and tells whether leaving it
-// out means on. A template whose text does not depend on it, or that fails, counts as thinking.
+// probeText is what the probes' conversation says.
+const probeText = "leeway asks"
+
+// probe renders a small conversation; "" is a failure.
+func (d *chatTemplate) probe(content Value, thinking Value) string {
+	vars, message := NewDict(4), NewDict(2)
+	message.Set("role", Str("user"))
+	message.Set("content", content)
+	vars.Set("messages", newList([]Value{message}))
+	vars.Set("add_generation_prompt", Bool(true))
+	for _, name := range d.thinkingNames {
+		if thinking != nil {
+			vars.Set(name, thinking)
+		}
+	}
+	out, err := d.Template.Render(vars, RenderOptions{Now: time.Unix(0, 0).UTC(), Limits: Limits{Steps: 1_000_000, Output: 1 << 20}})
+	if err != nil {
+		return ""
+	}
+	return out
+}
+
+// probeParts tells whether text belongs in a list of parts, when the template loops over something that looks like a
+// content: not if it can do something with bare text, and with a list nothing but print that, or fail.
+func (d *chatTemplate) probeParts() bool {
+	parts := d.probe(newList([]Value{textPart(probeText)}), nil)
+	says := strings.Contains(parts, probeText) && !strings.Contains(parts, "'text'") && !strings.Contains(parts, `"text"`)
+	return says || !strings.Contains(d.probe(Str(probeText), nil), probeText)
+}
+
+// probeThinking tells whether leaving the thinking switch out means on. A template whose text does not depend on it, or
+// that fails, counts as thinking.
 func (d *chatTemplate) probeThinking() bool {
 	if len(d.thinkingNames) == 0 {
 		return true
 	}
-	render := func(on Value) string {
-		vars := NewDict(4)
-		message := NewDict(2)
-		message.Set("role", Str("user"))
-		message.Set("content", Str("x"))
-		if d.wrapsText {
-			message.Set("content", newList([]Value{textPart("x")}))
-		}
-		vars.Set("messages", newList([]Value{message}))
-		vars.Set("add_generation_prompt", Bool(true))
-		for _, name := range d.thinkingNames {
-			if on != nil {
-				vars.Set(name, on)
-			}
-		}
-		out, err := d.Template.Render(vars, RenderOptions{Now: time.Unix(0, 0).UTC(), Limits: Limits{Steps: 1_000_000, Output: 1 << 20}})
-		if err != nil {
-			return "error"
-		}
-		return out
+	var content Value = Str(probeText)
+	if d.wrapsText {
+		content = newList([]Value{textPart(probeText)})
 	}
-	unset, on, off := render(nil), render(Bool(true)), render(Bool(false))
+	unset, on, off := d.probe(content, nil), d.probe(content, Bool(true)), d.probe(content, Bool(false))
 	return unset == on || unset != off
 }
 

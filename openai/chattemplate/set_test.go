@@ -102,12 +102,17 @@ const show = `{% for m in messages %}{{ m|tojson }}
 func TestMessagesTakeTheFormOfTheTemplate(t *testing.T) {
 	parts := show + `{% for m in messages %}{% for p in m.content %}{{ p }}{% endfor %}{% endfor %}{# #}`
 	either := `{% if messages[0].content is string %}s{% else %}{% for p in messages[0].content %}{{ p.text }}|{% endfor %}{% endif %}`
+	roles := `{% for m in messages %}{% set c = m.content %}{% if m.role == "calls" %}{% for x in c %}{{ x.name }}{% endfor %}{% else %}[{{ m.content + "]" }}{% endif %}{% endfor %}`
+	printed := `{% for m in messages %}{% for t in m.tool_calls or m.content %}{% endfor %}[{{ m.content }}]{% endfor %}`
 	two := `"messages":[{"role":"user","content":[{"type":"text","text":"a"},{"type":"text","text":"b"}]}]`
 	for _, c := range []struct{ template, body, want string }{
 		{show, two, `{"role": "user", "content": "a\nb"}`},
 		{parts, hello, `{"role": "user", "content": [{"type": "text", "text": "Hi"}]}`},
 		{either, hello, `s`},
 		{either, two, `a|b|`},
+		{roles, hello, `[Hi]`},
+		{roles, two, "[a\nb]"},
+		{printed, hello, `[Hi]`},
 		{show, `"messages":[{"role":"developer","content":"d"}]`, `{"role": "system", "content": "d"}`},
 		{show + `{% if messages[0].role == "developer" %}{% endif %}`, `"messages":[{"role":"developer","content":"d"}]`, `{"role": "developer", "content": "d"}`},
 		{show, `"messages":[{"role":"assistant","content":null,"tool_calls":[{"id":"1","type":"function","function":{"name":"f","arguments":"{\"z\": 1.0, \"a\": 2}"}}]}]`,
