@@ -135,7 +135,7 @@ func runLoop(t *testing.T, mode string, choose rule) outcome {
 	router.Publish(targets)
 	for _, w := range l.fleet {
 		w.feed = router.Feed(w.id)
-		w.feed.Subscribed()
+		w.feed.Subscribed(0)
 	}
 	l.run(choose)
 	return l.outcome

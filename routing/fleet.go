@@ -28,6 +28,7 @@ func (r *Router) Publish(targets []Target) {
 		s := &seat{target: t, source: prefix.Source{
 			Feed: r.index.Feed(t.worker()), Rank: t.Rank, Shared: t.Rank < 0 && t.Ranks > 1,
 		}}
+		s.source.Feed.EachRank(t.Rank >= 0)
 		s.station = &station{}
 		switch {
 		case ok && before.target.Epoch != t.Epoch:

@@ -24,7 +24,7 @@ func TestAWorkerOutOfContactIsSuspendedAndAnUnhealthyOneForgotten(t *testing.T) 
 		if got := claim(); got.Cached != 0 || got.Certificate == prefix.Certified {
 			t.Errorf("lost %t: %s for %d tokens before a new stream", lost, got.Certificate, got.Cached)
 		}
-		feed.Subscribed()
+		feed.Subscribed(0)
 		feed.Apply(start, stored(2, 1<<20, []uint32{1 << 20, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15, 16}, 16))
 		if got := claim(); got.Cached != want || got.Certificate != prefix.Certified {
 			t.Errorf("lost %t: %s for %d tokens after the next batch, want %d", lost, got.Certificate, got.Cached, want)

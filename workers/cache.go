@@ -13,6 +13,8 @@ import (
 const (
 	eventBackoff    = 100 * time.Millisecond
 	eventBackoffMax = 5 * time.Second
+	// eventAccept is how long a worker may take to accept a subscription.
+	eventAccept = 2 * time.Second
 	// eventReask is the pause before a worker without events is asked again: it may have been started anew with them.
 	eventReask = time.Minute
 )
@@ -25,6 +27,7 @@ type follower struct {
 	backoff time.Duration
 	resume  bool // the worker has not yet refused a cursor
 	again   bool // this is not the session's first subscription
+	resumed time.Time // when batches were last asked for again
 }
 
 // followEvents runs a follower until ctx ends. What it leaves behind is suspended, not forgotten: the next session may
@@ -48,8 +51,10 @@ func (f *follower) follow(ctx context.Context) time.Duration {
 	f.feed.Disconnected()
 	f.worker.gauges.eventsEnded(err)
 	switch {
-	case errors.Is(err, errResume):
+	case errors.Is(err, errResume) && time.Since(f.resumed) > eventBackoffMax:
+		f.resumed = time.Now()
 		return 0
+	case errors.Is(err, errResume):
 	case errors.Is(err, engine.ErrUnsupported):
 		f.worker.gauges.eventsUnavailable(true)
 		f.feed.Drop(prefix.Unsupported)
@@ -91,6 +96,7 @@ func (f *follower) cursor(ctx context.Context) (uint64, error) {
 var (
 	errResume      = errors.New("batches are missing")
 	errResubscribe = errors.New("the stream may be a dead engine's")
+	errNotAccepted = errors.New("the worker does not accept the subscription")
 )
 
 // receive takes what comes on one subscription until either side ends it; it never returns nil. That a stream is
@@ -98,11 +104,15 @@ var (
 func (f *follower) receive(ctx context.Context, start uint64) error {
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
+	late := time.AfterFunc(eventAccept, cancel)
 	stream, err := f.worker.currentClient().Events(ctx, start)
+	if !late.Stop() {
+		return errNotAccepted
+	}
 	if err != nil {
 		return err
 	}
-	f.feed.Subscribed()
+	f.feed.Subscribed(start)
 	f.worker.gauges.subscribed()
 	for first := true; ; first = false {
 		b, err := stream.Recv()

@@ -72,9 +72,11 @@ func (f *Feed) stats(now time.Time) Stats {
 	defer f.mu.Unlock()
 	s := Stats{Worker: f.worker, Lag: time.Duration(f.lag.Load())}
 	s.Silent = f.untold.Load() >= silence
-	s.Certified = len(f.all()) > 0 && !f.mismatch.Load()
-	for _, v := range f.all() {
-		s.Certified = s.Certified && v.load().word() == Certified && !v.quiet(now.UnixNano(), f.index.cfg.MaxAge)
+	views := f.all()
+	s.Certified = len(views) == 1 || len(views) > 1 && f.ranked.Load()
+	s.Certified = s.Certified && !f.mismatch.Load()
+	for _, v := range views {
+		s.Certified = s.Certified && f.word(v, v.load(), now.UnixNano()) == Certified
 		s.Blocks += v.blocks.count
 		s.Bytes += v.blocks.bytes()
 	}

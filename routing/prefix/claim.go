@@ -93,18 +93,10 @@ func (s *Source) claim(now int64, c *Claim) {
 		c.Word = Warming
 		for _, v := range views {
 			if s.Rank < 0 || v.rank == s.Rank {
-				c.take(v, now, s.Feed.index.cfg.MaxAge)
+				c.view, c.status = v, v.load()
+				c.Word, c.BlockSize = s.Feed.word(v, c.status, now), c.status.size()
 			}
 		}
-	}
-}
-
-// take makes the claim one on a view.
-func (c *Claim) take(v *view, now int64, maxAge time.Duration) {
-	c.view, c.status = v, v.load()
-	c.Word, c.BlockSize = c.status.word(), c.status.size()
-	if c.Word == Certified && v.quiet(now, maxAge) {
-		c.Word = Stale
 	}
 }
 

@@ -32,6 +32,7 @@ type Feed struct {
 
 	views    atomic.Pointer[[]*view] // for readers; replaced when a rank appears
 	absent   atomic.Uint32           // the Word for which there is no stream at all; None if there may be one
+	ranked   atomic.Bool             // every rank is a candidate of its own
 	mismatch atomic.Bool             // the engine counts other prompt tokens than we do
 	lag      atomic.Int64            // nanoseconds from publisher to receipt, of the newest batch
 	untold   atomic.Int64            // prompts computed since the newest batch with an event
@@ -40,8 +41,9 @@ type Feed struct {
 
 	mu       sync.Mutex // guards the rest and the views
 	closed   bool
-	deaf     bool // events are not believed before a new subscription
-	noResume bool // the worker keeps no history
+	deaf     bool   // events are not believed before a new subscription
+	noResume bool   // the worker keeps no history
+	since    uint64 // the number after which this stream was asked to go on; 0: it began where the worker was
 	snapshot struct {
 		running bool
 		next    uint32 // the chunk that comes next
@@ -80,7 +82,7 @@ func (f *Feed) apply(at time.Time, b *Batch) Verdict {
 		f.untold.Store(0)
 	}
 	if b.Snapshot != nil {
-		v.seen.Store(at.UnixNano())
+		v.heard(at)
 		f.chunk(v, b)
 		return Applied
 	}
@@ -95,7 +97,7 @@ func (f *Feed) apply(at time.Time, b *Batch) Verdict {
 	if admitted != Applied {
 		return admitted
 	}
-	v.seen.Store(at.UnixNano())
+	v.heard(at)
 	v.cursor, v.based = b.Sequence, true
 	f.perform(v, b)
 	return Applied
@@ -106,6 +108,8 @@ func (f *Feed) admit(v *view, b *Batch) (Verdict, Word) {
 	switch {
 	case !v.based, b.Sequence == v.cursor+1:
 		return Applied, None
+	case f.since > 0 && f.since <= b.Sequence && b.Sequence <= v.cursor && !b.clears():
+		return Heard, None // a stream of several ranks is resumed for the first, and repeats what others have sent since
 	case b.Sequence < v.cursor:
 		return Applied, Restart
 	case v.behind == Suspended:
@@ -137,7 +141,7 @@ func (f *Feed) perform(v *view, b *Batch) {
 func (f *Feed) heartbeat(at time.Time, b *Batch) {
 	for _, v := range f.all() {
 		if v.rank == b.Rank && v.based && v.cursor == b.Sequence {
-			v.seen.Store(at.UnixNano())
+			v.heard(at)
 			if v.behind == Suspended {
 				v.certify()
 			}
@@ -176,11 +180,12 @@ func (f *Feed) chunk(v *view, b *Batch) {
 	}
 }
 
-// Subscribed says that a stream has been opened. Views that were suspended stay so until it proves them.
-func (f *Feed) Subscribed() {
+// Subscribed says that a stream has been opened, after a number or, with 0, from where the worker is. Views that were
+// suspended stay so until it proves them.
+func (f *Feed) Subscribed(since uint64) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
-	f.deaf = false
+	f.deaf, f.since = false, since
 	f.absent.Store(uint32(None))
 }
 
@@ -225,6 +230,9 @@ func (f *Feed) Drop(w Word) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	f.drop(w)
+	if w == Restart {
+		f.retire()
+	}
 	if w == Unhealthy || w == Unsupported {
 		f.deaf = true
 		f.absent.Store(uint32(w))
@@ -238,12 +246,42 @@ func (f *Feed) drop(w Word) {
 	}
 }
 
+// retire takes away the views of all ranks but the first: another process may have fewer.
+func (f *Feed) retire() {
+	all := f.all()
+	if len(all) < 2 {
+		return
+	}
+	for _, v := range all[1:] {
+		v.lane.give(v.bit)
+	}
+	all = all[:1:1]
+	f.views.Store(&all)
+}
+
+// word is a view's word at a moment, in Unix nanoseconds: a certificate is stale while nothing has been heard for too
+// long. That it has become so is counted when it is first seen.
+func (f *Feed) word(v *view, s status, now int64) Word {
+	if s.word() != Certified || now-v.seen.Load() <= int64(f.index.cfg.MaxAge) {
+		return s.word()
+	}
+	if !v.quiet.Swap(true) {
+		f.losses[Stale].Add(1)
+	}
+	return Stale
+}
+
+// EachRank says whether requests are pinned to ranks, so that every rank makes claims of its own. Otherwise a worker
+// of several ranks makes none.
+func (f *Feed) EachRank(pinned bool) { f.ranked.Store(pinned) }
+
 // Renew forgets everything because another worker has taken this one's name. Nothing is believed before a new
 // subscription, so that the old stream cannot speak for the new worker.
 func (f *Feed) Renew() {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	f.drop(Restart)
+	f.retire()
 	f.deaf, f.noResume = true, false
 	f.mismatch.Store(false)
 }
@@ -289,6 +327,9 @@ func (f *Feed) view(rank int32) *view {
 	}
 	if len(all) == maxViews {
 		return nil
+	}
+	if len(all) == 1 && !f.ranked.Load() && all[0].load().word() == Certified {
+		f.losses[Ranks].Add(1)
 	}
 	v := &view{rank: rank, blocks: blocks{account: &f.index.bytes}}
 	v.lane, v.bit = f.index.seat()

@@ -14,19 +14,82 @@ func TestAGapIsResumedOnceAndThenAdopted(t *testing.T) { // row 2, case D1
 		t.Fatalf("cursor %d, %v", cursor, ok)
 	}
 	w.feed.Disconnected()
-	w.feed.Subscribed()
+	w.feed.Subscribed(0)
 	w.batch(2, Applied, removed(9)) // the history had it
 	w.wants(Certified, 9)
 	w.lost(Gap, 0)
 
 	w.batch(7, Resume)
 	w.feed.Disconnected()
-	w.feed.Subscribed()
+	w.feed.Subscribed(0)
 	w.batch(8, Applied, run(100, random(3, 4), 4)) // still a gap
 	w.wants(Certified, 0)
 	w.lost(Gap, 1)
 	w.batch(9, Applied, w.whole())
 	w.wants(Certified, 10)
+}
+
+// A stream is resumed after the first rank's number, and repeats what it has sent of the others since then.
+func TestAResumedStreamMayRepeatItself(t *testing.T) { // rows 2 and 10, case D1
+	w := newWorker(t)
+	w.feed.EachRank(true)
+	apply := func(rank int32, number uint64, want Verdict) {
+		t.Helper()
+		if got := w.feed.Apply(t0, &Batch{Sequence: number, Rank: rank, Events: []Event{w.whole()}}); got != want {
+			t.Fatalf("rank %d, %d: verdict %d, want %d", rank, number, got, want)
+		}
+	}
+	words := func(want ...Word) {
+		t.Helper()
+		var q Query
+		q.Ask(t0, w.prompt, []Source{{Feed: w.feed, Rank: 0}, {Feed: w.feed, Rank: 1}})
+		for rank, word := range want {
+			if q.Claims[rank].Word != word {
+				t.Fatalf("rank %d is %s, want %s", rank, q.Claims[rank].Word, word)
+			}
+		}
+	}
+	apply(0, 1, Applied)
+	for number := range uint64(3) {
+		apply(1, number+1, Applied)
+	}
+	apply(1, 6, Resume)
+	w.feed.Disconnected()
+	w.feed.Subscribed(1)
+	words(Suspended, Gap)
+	apply(1, 2, Heard)
+	apply(1, 3, Heard)
+	words(Suspended, Gap)
+	apply(1, 6, Applied) // still a gap, which is taken now
+	words(Suspended, Certified)
+	apply(0, 2, Applied)
+	words(Certified, Certified)
+	w.lost(Gap, 1)
+	w.lost(Restart, 0)
+
+	apply(1, 9, Resume) // of one rank: it repeats the last one, and the gap stays
+	w.feed.Disconnected()
+	w.feed.Subscribed(2)
+	apply(0, 2, Heard)
+	apply(1, 9, Applied)
+	w.lost(Gap, 2)
+}
+
+func TestAnotherProcessMayHaveFewerRanks(t *testing.T) { // rows 3 and 10
+	w := newWorker(t)
+	w.batch(1, Applied, w.whole())
+	w.feed.Apply(t0, &Batch{Sequence: 1, Rank: 1, Events: []Event{w.whole()}})
+	w.wants(Ranks, 0)
+	w.lost(Ranks, 1)
+	if w.feed.index.Stats(t0)[0].Certified {
+		t.Error("the gauge says certified")
+	}
+	w.feed.Drop(Restart)
+	w.batch(1, Applied, w.whole())
+	w.wants(Certified, 10)
+	if !w.feed.index.Stats(t0)[0].Certified {
+		t.Error("the gauge says not certified")
+	}
 }
 
 func TestAWorkerWithoutHistoryIsNotAskedForIt(t *testing.T) {
@@ -59,7 +122,7 @@ func TestALostStreamSuspendsAndTheNextProvesTheView(t *testing.T) { // row 2a
 			w.batch(1, Applied, w.whole())
 			w.feed.Disconnected()
 			w.wants(Suspended, 0)
-			w.feed.Subscribed()
+			w.feed.Subscribed(0)
 			c.next(w)
 			w.wants(c.word, c.blocks)
 			if c.lost != Certified {
@@ -110,6 +173,8 @@ func TestAQuietRankClaimsNothing(t *testing.T) { // row 11, case D23
 	w.batch(1, Applied, w.whole())
 	w.now = t0.Add(maxAge + time.Second)
 	w.wants(Stale, 0)
+	w.wants(Stale, 0)
+	w.lost(Stale, 1)
 	w.heartbeat(2) // not where we are
 	w.wants(Stale, 0)
 	w.heartbeat(1)
@@ -120,7 +185,7 @@ func TestAWorkerWithoutEventsSaysSo(t *testing.T) { // row 12, case D11
 	w := newWorker(t)
 	w.feed.Drop(Unsupported)
 	w.wants(Unsupported, 0)
-	w.feed.Subscribed()
+	w.feed.Subscribed(0)
 	w.batch(1, Applied, w.whole())
 	w.wants(Certified, 10)
 }
@@ -147,7 +212,7 @@ func TestADeadEnginesStreamIsNotBelieved(t *testing.T) { // case H3
 	w.wants(Unhealthy, 0)
 	w.batch(2, Resubscribe, w.whole())
 	w.wants(Unhealthy, 0)
-	w.feed.Subscribed()
+	w.feed.Subscribed(0)
 	w.wants(Unhealthy, 0)
 	w.batch(1, Applied, w.whole())
 	w.wants(Certified, 10)
@@ -302,7 +367,7 @@ func TestAnotherWorkerOfTheSameNameIsHeardOnItsOwnStream(t *testing.T) { // case
 	w.feed.CountPrompt(42, 41)
 	w.feed.Renew()
 	w.batch(2, Resubscribe, w.whole()) // the old stream's
-	w.feed.Subscribed()
+	w.feed.Subscribed(0)
 	w.batch(7, Applied, w.whole())
 	w.wants(Certified, 10) // and its tokens are counted anew
 	w.lost(Restart, 1)

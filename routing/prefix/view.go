@@ -13,6 +13,7 @@ type view struct {
 	bit    uint64
 	status atomic.Uint64
 	seen   atomic.Int64 // Unix nanoseconds
+	quiet  atomic.Bool  // found stale since then
 
 	cursor uint64 // the last sequence number applied
 	based  bool   // whether there is one
@@ -211,7 +212,7 @@ func (v *view) remove(e *Event) Word {
 	return None
 }
 
-// quiet says whether at a moment, in Unix nanoseconds, nothing had been heard of the rank for too long.
-func (v *view) quiet(now int64, maxAge time.Duration) bool {
-	return now-v.seen.Load() > int64(maxAge)
+func (v *view) heard(at time.Time) {
+	v.seen.Store(at.UnixNano())
+	v.quiet.Store(false)
 }

@@ -52,6 +52,9 @@ func (c *Client) Events(ctx context.Context, start uint64) (engine.EventStream, 
 	if err != nil {
 		return nil, Error(err)
 	}
+	if _, err := stream.Header(); err != nil {
+		return nil, Error(err)
+	}
 	return Events{RPC: stream}, nil
 }
 
