@@ -76,7 +76,7 @@ func Replay(r io.Reader, w, report io.Writer, o ReplayOptions) error {
 		if was.Chosen != now.Chosen {
 			elsewhere++
 		}
-		if now.Preferred != now.Base {
+		if now.Preferred != now.Against {
 			saving += now.Saving
 		}
 		line, err := json.Marshal(replayed{now.ID, was.Chosen, now.Chosen, now.Base, now.Preferred, now.Result, now.Saving, now.Slack})

@@ -33,7 +33,9 @@ func TestCalibratedCostIsThePrefillAhead(t *testing.T) {
 		{"as much of others'", func(x *Candidate) { x.OthersBacklog = 2000 }, "w0"},
 		{"a load that is a second old", func(x *Candidate) { x.SampleAge = 1 }, "w1"},
 		{"an older one", func(x *Candidate) { x.SampleAge = 1.001 }, "w0"},
-		{"half the rate for 4,000 tokens more", func(x *Candidate) { x.PrefillRate = 4000 }, "w0"},
+		{"half the rate for a long prompt", func(x *Candidate) { x.PrefillRate = 4000 }, "w0"},
+		{"many times the rate, and more ahead than it saves", func(x *Candidate) { x.PrefillRate, x.Ledger.Backlog = 64000, 2001 }, "w0"},
+		{"many times the rate, and less", func(x *Candidate) { x.PrefillRate, x.Ledger.Backlog = 64000, 1999 }, "w1"},
 	} {
 		if got := replay(t, change(fleet, "w1", c.how), calibrated()); got.Chosen != c.want {
 			t.Errorf("%s: chose %s, want %s", c.what, got.Chosen, c.want)

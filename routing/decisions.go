@@ -48,7 +48,7 @@ func (r *Router) Decisions(limit int, worker string, changed bool) []Receipt {
 		if len(leases) >= limit {
 			return false
 		}
-		if (!changed || l.receipt.Preferred != l.receipt.Base) && (worker == "" || l.receipt.concerns(worker)) {
+		if (!changed || l.receipt.Preferred != l.receipt.Against) && (worker == "" || l.receipt.concerns(worker)) {
 			leases = append(leases, l)
 		}
 		return true

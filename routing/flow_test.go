@@ -77,6 +77,25 @@ func TestShadowChoosesWhatOffChooses(t *testing.T) {
 }
 
 // case D26
+// In shadow a tie goes to the base choice too: what is counted as changed is what a cache would change.
+func TestShadowChangesNothingWithoutACache(t *testing.T) {
+	r := newRouter(t, 4, func(c *Config) { c.CacheMode = "shadow" })
+	r.Feed("w0").Apply(start, stored(1, 0, prompt(160)[80:], 16))
+	for n := range 50 {
+		now := start.Add(time.Duration(n) * time.Millisecond)
+		for i := range 4 {
+			r.Observe(name(i), idle(now))
+		}
+		got := pick(t, r, now, eligible(1601)).Receipt()
+		if got.Preferred != got.Base || got.Against != got.Base {
+			t.Fatalf("base %s, preferred %s, against %s", got.Base, got.Preferred, got.Against)
+		}
+	}
+	if len(r.Decisions(100, "", true)) > 0 {
+		t.Error("changed decisions are listed")
+	}
+}
+
 func TestTwoGatewaysThatSeeTheSameChooseTheSame(t *testing.T) {
 	for seed := range uint64(10) {
 		one, _ := script(t, "enforce", seed)

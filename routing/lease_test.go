@@ -72,6 +72,30 @@ func TestAnAnswerThatCountsNothingAuditsNothing(t *testing.T) { // rows 16 and 1
 	}
 }
 
+func TestAnswersAuditClaimsThatDecidedNothing(t *testing.T) { // row 16
+	whole := eligible(1601)
+	whole.Streaming = false
+	several := whole
+	several.N = 2
+	for what, ask := range map[string]struct {
+		mode string
+		q    Request
+		want [3]uint64 // exact, under, over
+	}{
+		"nobody asks for a preference": {"off", eligible(1601), [3]uint64{0, 0, 1}},
+		"a whole answer":               {"enforce", whole, [3]uint64{0, 0, 1}},
+		"several answers":              {"enforce", several, [3]uint64{}},
+	} {
+		r := newRouter(t, 1, func(c *Config) { c.CacheMode = ask.mode })
+		r.Feed("w0").Apply(start, stored(1, 0, prompt(1600), 16))
+		pick(t, r, start, ask.q).Finish(start, Outcome{PromptTokens: 1601})
+		s := r.index.Stats(start)[0]
+		if s.Audits != ask.want || s.Certified != (ask.want[2] == 0) {
+			t.Errorf("%s: %v, certified %v", what, s.Audits, s.Certified)
+		}
+	}
+}
+
 func TestAClaimThatChangesBeforeTheChoiceIsVoid(t *testing.T) { // row 15
 	r := two(t)
 	p, err := r.available(start, &Request{Model: "m"})
@@ -81,7 +105,7 @@ func TestAClaimThatChangesBeforeTheChoiceIsVoid(t *testing.T) { // row 15
 	d := &decision{router: r, now: start, request: eligible(1601), mode: Enforce, scorer: r.scorer, pool: p, tokens: 1601}
 	d.ask()
 	r.Feed("w0").Disconnected()
-	r.Feed("w0").Subscribed()
+	r.Feed("w0").Subscribed(0)
 	r.Feed("w0").Apply(start, stored(2, 1<<30, prompt(160)[16:32], 16))
 	d.look()
 	d.prefer(1)

@@ -83,7 +83,7 @@ func (m *meters) count(d *decision, r *Receipt) {
 		mm.skip(m.set, r.Mode, IneligibleRequest)
 		return
 	}
-	mm.decision(m.set, decisionLabels{r.Mode, r.Result, r.Preferred != r.Base})
+	mm.decision(m.set, decisionLabels{r.Mode, r.Result, r.Preferred != r.Against})
 	if r.Result == Fallback {
 		return
 	}

@@ -1,6 +1,7 @@
 package routing
 
 import (
+	"cmp"
 	"math"
 
 	"leeway/routing/prefix"
@@ -58,7 +59,7 @@ func (d *decision) prefer(base int) {
 		return
 	}
 	if d.mode == Shadow {
-		again := d.scorer.best(d, of, &d.router.shadowChance, d.recorded.against)
+		again := d.scorer.best(d, of, &d.router.shadowChance, cmp.Or(d.recorded.against, d.names[base]))
 		if again < 0 {
 			return
 		}
@@ -157,8 +158,10 @@ func (d *decision) grounds() (Result, Reasons) {
 	return Complete, reasons
 }
 
-// weigh fills in what each candidate costs and what it saves. Only a certified worker with a usable load saves. It is
-// false if a cost is no number.
+// weigh fills in what each candidate costs and what it saves. Only a certified worker with a usable load saves. The
+// calibrated cost is the prefill ahead of the request, and what a worker that is slower than the one it is weighed
+// against takes longer for the request's own; that one is faster is nothing a cache has saved. It is false if a cost is
+// no number.
 func (d *decision) weigh(of book) (sound bool) {
 	prefixes := int32(0)
 	sound = true
@@ -169,7 +172,8 @@ func (d *decision) weigh(of book) (sound bool) {
 		credit := x.Sampled
 		if d.router.calibrated {
 			rate = x.PrefillRate
-			x.Cost = float64(of(x).Backlog+x.OthersBacklog+int64(d.tokens)) / rate
+			slower := float64(d.tokens)/rate - float64(d.tokens)/d.candidates[d.preference.against].PrefillRate
+			x.Cost = float64(of(x).Backlog+x.OthersBacklog)/rate + max(0, slower)
 			if x.Sampled && x.SampleAge > maxCalibratedAge {
 				credit = false
 				x.Reasons |= StaleLoad.only()

@@ -232,18 +232,40 @@ func (r *Router) Pick(now time.Time, req Request) (*Lease, error) {
 	d.router, d.now, d.request, d.mode, d.scorer, d.pool = r, now, req, r.Mode(), r.scorer, p
 	d.tokens = len(req.Tokens)
 	d.ask()
+	lease, err := d.take()
+	if err != nil {
+		return nil, err
+	}
+	d.watch(lease)
+	return lease, nil
+}
+
+// take chooses and charges, under the lock.
+func (d *decision) take() (*Lease, error) {
+	r := d.router
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	d.look()
 	base := r.policy.choose(d)
 	if base < 0 {
-		return nil, fmt.Errorf("%w: model %q", ErrSaturated, req.Model)
+		return nil, fmt.Errorf("%w: model %q", ErrSaturated, d.request.Model)
 	}
 	d.prefer(base)
 	lease := d.reserve(base)
 	r.decisions.add(lease)
 	r.meters.count(d, &lease.receipt)
 	return lease, nil
+}
+
+// watch has the chosen worker make a claim although none was asked for the choice, so that its answer is an audit like
+// any other: what claims are worth is known before they decide anything.
+func (d *decision) watch(l *Lease) {
+	q := &d.request
+	if d.claimed || !q.Chat || q.N > 1 || !q.PlainText || d.tokens == 0 {
+		return
+	}
+	d.query.Ask(d.now, q.Tokens, []prefix.Source{l.source})
+	l.claim = d.query.Claims[0]
 }
 
 // end gives a decision's memory back.
@@ -296,7 +318,7 @@ func (d *decision) reserve(base int) *Lease {
 		r.pins.pin(d.request.Key, to.target.ID, d.now)
 	}
 	l := &Lease{
-		router: r, target: to.target, station: to.station, shadow: shadow.station, feed: to.source.Feed,
+		router: r, target: to.target, station: to.station, shadow: shadow.station, source: to.source,
 		plain:          d.request.PlainText,
 		uncached:       tokens - int(d.candidates[chosen].Cached),
 		shadowUncached: tokens - int(d.candidates[p.preferred].Cached),
