@@ -9,6 +9,9 @@ import (
 
 // getattr is v.name in a template: an attribute if there is one, else the item of that name.
 func getattr(r *render, v Value, name string) (Value, error) {
+	if err := r.spendScan(len(name)); err != nil {
+		return nil, err
+	}
 	if d, ok := v.(*Dict); ok {
 		if _, isMethod := dictMethods[name]; !isMethod {
 			if item, ok := d.Get(name); ok && !strings.HasPrefix(name, "_") {
@@ -128,6 +131,9 @@ func sameText(v Value, s string) Value {
 
 // attribute finds an attribute of a Python object as the sandbox lets templates see it: ok is false when there is none.
 func attribute(r *render, v Value, name string) (_ Value, ok bool, err error) {
+	if err := r.spendScan(len(name)); err != nil {
+		return nil, false, err
+	}
 	if u, isUndefined := v.(*Undefined); isUndefined && !isDunder(name) {
 		return nil, false, u.fail()
 	}

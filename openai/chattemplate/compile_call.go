@@ -78,16 +78,19 @@ func (c *compiler) starArgs(sc *scope, a argList, simple argsFunc) (argsFunc, er
 		if err != nil {
 			return out, typeError("argument after * must be an iterable, not %s", more.typeName())
 		}
+		if err := f.r.spend(len(items)); err != nil {
+			return out, err
+		}
 		out.pos = append(out.pos, items...)
 		kw, err := starStar(f)
 		if err != nil {
 			return out, err
 		}
-		return out, out.addKeywords(kw)
+		return out, out.addKeywords(f.r, kw)
 	}, nil
 }
 
-func (a *args) addKeywords(v Value) error {
+func (a *args) addKeywords(r *render, v Value) error {
 	d, ok := v.(*Dict)
 	if !ok {
 		return typeError("argument after ** must be a mapping, not %s", v.typeName())
@@ -96,6 +99,9 @@ func (a *args) addKeywords(v Value) error {
 		name, ok := text(key)
 		if !ok {
 			return typeError("keywords must be strings")
+		}
+		if err := r.spend(1 + len(a.kw)); err != nil {
+			return err
 		}
 		for _, kw := range a.kw {
 			if kw.name == name {

@@ -37,7 +37,7 @@ func mapFunction(r *render, a args) (func(Value) (Value, error), error) {
 				return nil, argumentError("Unexpected keyword argument %s", reprString(kw.name))
 			}
 		}
-		return attrGetter(r, attribute, fallback, false), nil
+		return attrGetter(r, attribute, fallback, false)
 	}
 	if len(a.pos) == 0 {
 		return nil, argumentError("map requires a filter argument")
@@ -84,13 +84,16 @@ func selectFilter(name string, byAttribute, want bool) filterFunc {
 }
 
 func selectFunction(r *render, a args, byAttribute bool) (func(Value) (bool, error), error) {
-	get := attrGetter(r, nil, nil, false)
+	var path Value
 	if byAttribute {
 		if len(a.pos) == 0 {
 			return nil, argumentError("Missing parameter for attribute name")
 		}
-		get = attrGetter(r, a.pos[0], nil, false)
-		a.pos = a.pos[1:]
+		path, a.pos = a.pos[0], a.pos[1:]
+	}
+	get, err := attrGetter(r, path, nil, false)
+	if err != nil {
+		return nil, err
 	}
 	if len(a.pos) == 0 {
 		return func(item Value) (bool, error) {
@@ -100,6 +103,9 @@ func selectFunction(r *render, a args, byAttribute bool) (func(Value) (bool, err
 	}
 	name, _ := text(a.pos[0])
 	test := r.lib.tests[name]
+	if err := r.spendScan(len(name)); err != nil {
+		return nil, err
+	}
 	if test == nil {
 		return nil, raise("TemplateRuntimeError", "No test named "+reprString(name)+".")
 	}
@@ -125,14 +131,17 @@ func joinFilter(r *render, v Value, a args) (Value, error) {
 	if err != nil {
 		return nil, err
 	}
+	get, err := attrGetter(r, p[1], nil, false)
+	if err != nil {
+		return nil, err
+	}
 	if r.autoescape {
-		return joinEscaped(r, v, p[0], attrGetter(r, p[1], nil, false))
+		return joinEscaped(r, v, p[0], get)
 	}
 	sep, err := str(r, p[0])
 	if err != nil {
 		return nil, err
 	}
-	get := attrGetter(r, p[1], nil, false)
 	var b []byte
 	for n := 0; ; n++ {
 		item, ok, err := c.advance()
@@ -153,7 +162,7 @@ func joinFilter(r *render, v Value, a args) (Value, error) {
 			b = append(b, sep...)
 		}
 		b = append(b, s...)
-		if err := r.spend(1 + (len(s)+len(sep))/64); err != nil {
+		if err := r.spend(1 + (len(s)+len(sep))/scanStep); err != nil {
 			return nil, err
 		}
 		if len(b) > r.limits.Output {
@@ -169,6 +178,9 @@ func joinEscaped(r *render, v, sep Value, get getter) (Value, error) {
 		return nil, err
 	}
 	_, hasMarkup := sep.(Markup)
+	if err := r.spend(2 * len(items)); err != nil {
+		return nil, err
+	}
 	parts := make([]Value, 0, 2*len(items))
 	for i, item := range items {
 		if item, err = get(item); err != nil {
@@ -293,6 +305,6 @@ func sliceFilter(r *render, v Value, a args) (Value, error) {
 			part = append(part, p[1])
 		}
 		number++
-		return newList(part), true, r.spend(1)
+		return newList(part), true, r.spend(1 + len(part))
 	}), nil
 }

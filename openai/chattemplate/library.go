@@ -114,7 +114,7 @@ var dictType = &Func{name: "dict", kind: "type", call: dictGlobal}
 // dictOf is dict[key].
 func dictOf(r *render, key Value) (Value, error) {
 	text, err := repr(r, key)
-	if _, ok := key.(Tuple); ok {
+	if _, ok := key.(Tuple); ok && err == nil {
 		text = text[1 : len(text)-1]
 	}
 	return &Func{name: "dict[" + text + "]", kind: "GenericAlias", call: dictGlobal}, err
@@ -140,7 +140,7 @@ func dictGlobal(r *render, a args) (Value, error) {
 func (d *Dict) fill(r *render, v Value) error {
 	if from, ok := v.(*Dict); ok {
 		*d = *from.clone()
-		return r.spend(d.Len())
+		return r.spend(entrySteps * d.Len())
 	}
 	if u, ok := v.(*Undefined); ok {
 		return u.fail()
@@ -256,8 +256,9 @@ func strftimeGlobal(r *render, a args) (Value, error) {
 	if !ok {
 		return nil, typeError("strftime() argument 1 must be str, not %s", p[0].typeName())
 	}
-	if err := r.spendText(16 * len(format)); err != nil {
+	if err := r.spend(4 * len(format)); err != nil {
 		return nil, err
 	}
-	return Str(strftime(r.now, format)), nil
+	out := strftime(r.now, format)
+	return Str(out), r.bound(len(out))
 }

@@ -210,7 +210,12 @@ func roundInt(n *big.Int, digits int) Value {
 	if digits > n.BitLen() { // 10**digits is far above 2n
 		return Int(0)
 	}
-	return fromBig(roundRat(new(big.Rat).SetInt(n), powerOfTen(digits)))
+	scale := powerOfTen(digits)
+	q, m := floorDiv(n, scale)
+	if c := m.Lsh(m, 1).Cmp(scale); c > 0 || c == 0 && q.Bit(0) == 1 {
+		q.Add(q, big.NewInt(1))
+	}
+	return fromBig(q.Mul(q, scale))
 }
 
 // roundRat rounds q to a multiple of scale, ties to even.
