@@ -165,6 +165,11 @@ func formatValue(r *render, v Value, spec string) (string, error) {
 	if s.grouping != 0 && s.verb == 'n' {
 		return "", valueError("Cannot specify '%s' with 'n'.", string(rune(s.grouping)))
 	}
+	if n, isBig := v.(Big); isBig {
+		if err := r.spendWork(n.n.BitLen()); err != nil {
+			return "", err
+		}
+	}
 	switch v := v.(type) {
 	case Float:
 		return s.float(float64(v), v)

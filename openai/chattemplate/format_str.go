@@ -33,6 +33,9 @@ func strFormatMap(r *render, self Value, a args) (Value, error) {
 
 func runFormat(r *render, self Value, pos []Value, named Value) (Value, error) {
 	s, _ := text(self)
+	if err := r.spendWork(len(s)); err != nil {
+		return nil, err
+	}
 	_, markup := self.(Markup)
 	f := &formatter{r: r, pos: pos, named: named, escape: markup}
 	out, err := f.run(s, 2)
