@@ -200,7 +200,7 @@ func numeric(r *render, op string, a, b Value) (Value, error) {
 	}
 	x, _ := asBig(a)
 	y, _ := asBig(b)
-	if err := r.spend(1 + bigCost(op, x, y)); err != nil {
+	if err := r.spend(itemSteps + bigCost(op, x, y)); err != nil {
 		return nil, err
 	}
 	return bigOp(op, x, y)

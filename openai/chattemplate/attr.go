@@ -1,6 +1,7 @@
 package chattemplate
 
 import (
+	"cmp"
 	"math"
 	"math/big"
 	"strings"
@@ -20,7 +21,7 @@ func getattr(r *render, v Value, name string) (Value, error) {
 		}
 	}
 	if a, ok, err := attribute(r, v, name); ok || err != nil {
-		return a, err
+		return a, cmp.Or(err, r.spendMade(a))
 	}
 	switch v := v.(type) {
 	case *Dict:
@@ -34,7 +35,18 @@ func getattr(r *render, v Value, name string) (Value, error) {
 			return dictOf(r, Str(name))
 		}
 	}
-	return &Undefined{obj: v, name: Str(name)}, nil
+	return &Undefined{obj: v, name: Str(name)}, r.spend(2 * itemSteps)
+}
+
+// spendMade charges for a value that only lives in a render, whose size steps alone do not show.
+func (r *render) spendMade(v Value) error {
+	switch v.(type) {
+	case *Func, *Undefined:
+		return r.spend(2 * itemSteps)
+	case *Iter, *Namespace:
+		return r.spend(4 * itemSteps)
+	}
+	return nil
 }
 
 // getitem is v[key] in a template: the item if there is one, else the attribute of that name.
@@ -45,10 +57,10 @@ func getitem(r *render, v, key Value) (Value, error) {
 	}
 	if name, ok := text(key); ok {
 		if a, ok, err := attribute(r, v, name); ok || err != nil {
-			return a, err
+			return a, cmp.Or(err, r.spendMade(a))
 		}
 	}
-	return &Undefined{obj: v, name: key}, nil
+	return &Undefined{obj: v, name: key}, r.spend(2 * itemSteps)
 }
 
 // item is v[key]; found is false where Python raises TypeError or LookupError.

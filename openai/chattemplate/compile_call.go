@@ -1,6 +1,9 @@
 package chattemplate
 
-import "strconv"
+import (
+	"cmp"
+	"strconv"
+)
 
 func reprInt(n int) string { return strconv.Itoa(n) }
 
@@ -182,7 +185,8 @@ func call(r *render, fn Value, a args) (Value, error) {
 	}
 	switch fn := fn.(type) {
 	case *Func:
-		return fn.call(r, a)
+		v, err := fn.call(r, a)
+		return v, cmp.Or(err, r.spendMade(v))
 	case *Macro:
 		return fn.call(r, a)
 	case *Loop:
@@ -227,7 +231,10 @@ func (c *compiler) filterCall(sc *scope, x filterExpr) (applyFunc, error) {
 		if err := f.r.spend(1); err != nil {
 			return nil, err
 		}
-		return filter(f.r, v, a)
+		if v, err = filter(f.r, v, a); err != nil {
+			return nil, err
+		}
+		return v, f.r.spendMade(v)
 	}, err
 }
 

@@ -1,5 +1,7 @@
 package chattemplate
 
+import "cmp"
+
 // mapFilter applies a filter or takes an attribute, item by item as they are asked for.
 func mapFilter(r *render, v Value, a args) (Value, error) {
 	var apply func(item Value) (Value, error)
@@ -48,7 +50,10 @@ func mapFunction(r *render, a args) (func(Value) (Value, error), error) {
 		return nil, raise("TemplateRuntimeError", "No filter named "+reprString(name)+".")
 	}
 	rest := args{a.pos[1:], a.kw}
-	return func(item Value) (Value, error) { return filter(r, item, rest) }, nil
+	return func(item Value) (Value, error) {
+		v, err := filter(r, item, rest)
+		return v, cmp.Or(err, r.spendMade(v))
+	}, nil
 }
 
 func (a args) keyword(name string) (Value, bool) {

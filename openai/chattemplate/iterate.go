@@ -1,6 +1,9 @@
 package chattemplate
 
-import "unicode/utf8"
+import (
+	"cmp"
+	"unicode/utf8"
+)
 
 // cursor walks any iterable: a slice of items, or what next yields.
 type cursor struct {
@@ -101,7 +104,7 @@ func collect(r *render, v Value) ([]Value, error) {
 		if !ok {
 			return items, nil
 		}
-		if err := r.spend(itemSteps); err != nil {
+		if err := cmp.Or(r.spend(itemSteps-1), r.spendHeld(item)); err != nil {
 			return nil, err
 		}
 		items = append(items, item)

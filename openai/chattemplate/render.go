@@ -69,6 +69,12 @@ func (r *render) spendWork(n int) error {
 // spendScan charges for comparing or hashing n bytes; for few it is free.
 func (r *render) spendScan(n int) error { return r.spend(n / scanStep) }
 
+// spendHeld charges for a list or dict that is made to hold a value, and for a long text in it.
+func (r *render) spendHeld(v Value) error {
+	s, _ := text(v)
+	return r.spend(1 + len(s)/textStep)
+}
+
 // walk charges for one value of a structure that is walked depth deep.
 func (r *render) walk(depth int) error {
 	if depth > maxTree {
