@@ -1,6 +1,9 @@
 package chattemplate
 
-import "strings"
+import (
+	"strings"
+	"unicode/utf8"
+)
 
 type (
 	filterFunc func(r *render, v Value, a args) (Value, error)
@@ -53,16 +56,24 @@ func softText(f func(string) string) filterFunc {
 
 // titleFilter differs from str.title: words start after space, hyphens and opening brackets only.
 func titleFilter(s string) string {
-	start := true
-	return mapRunes(s, func(i int, r rune) string {
-		begins := start
-		start = isSpace(r) || strings.ContainsRune("-({[<", r)
-		if begins && !start {
-			return upperRune(r)
+	var b strings.Builder
+	b.Grow(len(s))
+	for s != "" {
+		first, n := utf8.DecodeRuneInString(s)
+		b.WriteString(upperRune(first))
+		end := n
+		if !isWordGap(first) {
+			if end = strings.IndexFunc(s, isWordGap); end < 0 {
+				end = len(s)
+			}
+			b.WriteString(lower(s[n:end]))
 		}
-		return lowerAt(s, i, r)
-	})
+		s = s[end:]
+	}
+	return b.String()
 }
+
+func isWordGap(c rune) bool { return isSpace(c) || strings.ContainsRune("-({[<", c) }
 
 // globals are the names every template can use.
 var globals = map[string]Value{
