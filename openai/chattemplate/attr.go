@@ -183,10 +183,7 @@ func attribute(r *render, v Value, name string) (_ Value, ok bool, err error) {
 		}
 	case *Loop:
 		return x.attribute(r, name)
-	case *Macro:
-		a, ok := x.attribute(name)
-		return a, ok, nil
-	case *Cycler:
+	case interface{ attribute(string) (Value, bool) }: // a macro or cycler
 		a, ok := x.attribute(name)
 		return a, ok, nil
 	case *templateRef:
