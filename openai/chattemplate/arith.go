@@ -200,7 +200,7 @@ func numeric(r *render, op string, a, b Value) (Value, error) {
 	}
 	x, _ := asBig(a)
 	y, _ := asBig(b)
-	if err := r.spend(1 + (x.BitLen()+y.BitLen())/32); err != nil {
+	if err := r.spend(itemSteps + bigCost(op, x, y)); err != nil {
 		return nil, err
 	}
 	return bigOp(op, x, y)
@@ -242,6 +242,20 @@ func smallOp(op string, x, y int) (Value, bool) {
 	return nil, false
 }
 
+// bigCost is the steps of an operation on ints: by the size of the result where that is longer than what goes in.
+func bigCost(op string, x, y *big.Int) int {
+	bits := x.BitLen() + y.BitLen()
+	switch op {
+	case "/", "//", "%":
+		return bits / 8
+	case "**":
+		if y.Sign() > 0 && y.BitLen() <= 20 {
+			bits += min(x.BitLen()*int(y.Int64()), maxBits)
+		}
+	}
+	return bits / 32
+}
+
 func bigOp(op string, x, y *big.Int) (Value, error) {
 	z := new(big.Int)
 	switch op {
@@ -266,7 +280,7 @@ func bigOp(op string, x, y *big.Int) (Value, error) {
 		if x.Sign() == 0 {
 			return Float(math.Copysign(0, float64(y.Sign()))), nil
 		}
-		f, _ := new(big.Rat).SetFrac(x, y).Float64()
+		f := quotient(x, y)
 		if math.IsInf(f, 0) {
 			return nil, raise("OverflowError", "integer division result too large for a float")
 		}
@@ -277,6 +291,16 @@ func bigOp(op string, x, y *big.Int) (Value, error) {
 	}
 	_, m := floorDiv(x, y)
 	return fromBig(m), nil
+}
+
+// quotient is x/y rounded once. A fraction reduces its terms, which takes too long for large ones.
+func quotient(x, y *big.Int) float64 {
+	if x.BitLen()+y.BitLen() <= 4096 {
+		f, _ := new(big.Rat).SetFrac(x, y).Float64()
+		return f
+	}
+	f, _ := new(big.Float).SetPrec(53).Quo(new(big.Float).SetInt(x), new(big.Float).SetInt(y)).Float64()
+	return f
 }
 
 // floorDiv rounds the quotient down; the remainder has y's sign.

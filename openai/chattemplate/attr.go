@@ -1,6 +1,7 @@
 package chattemplate
 
 import (
+	"cmp"
 	"math"
 	"math/big"
 	"strings"
@@ -9,6 +10,9 @@ import (
 
 // getattr is v.name in a template: an attribute if there is one, else the item of that name.
 func getattr(r *render, v Value, name string) (Value, error) {
+	if err := r.spendScan(len(name)); err != nil {
+		return nil, err
+	}
 	if d, ok := v.(*Dict); ok {
 		if _, isMethod := dictMethods[name]; !isMethod {
 			if item, ok := d.Get(name); ok && !strings.HasPrefix(name, "_") {
@@ -17,7 +21,7 @@ func getattr(r *render, v Value, name string) (Value, error) {
 		}
 	}
 	if a, ok, err := attribute(r, v, name); ok || err != nil {
-		return a, err
+		return a, cmp.Or(err, r.spendMade(a))
 	}
 	switch v := v.(type) {
 	case *Dict:
@@ -31,7 +35,18 @@ func getattr(r *render, v Value, name string) (Value, error) {
 			return dictOf(r, Str(name))
 		}
 	}
-	return &Undefined{obj: v, name: Str(name)}, nil
+	return &Undefined{obj: v, name: Str(name)}, r.spend(2 * itemSteps)
+}
+
+// spendMade charges for a value that only lives in a render, whose size steps alone do not show.
+func (r *render) spendMade(v Value) error {
+	switch v.(type) {
+	case *Func, *Undefined:
+		return r.spend(2 * itemSteps)
+	case *Iter, *Namespace:
+		return r.spend(4 * itemSteps)
+	}
+	return nil
 }
 
 // getitem is v[key] in a template: the item if there is one, else the attribute of that name.
@@ -42,10 +57,10 @@ func getitem(r *render, v, key Value) (Value, error) {
 	}
 	if name, ok := text(key); ok {
 		if a, ok, err := attribute(r, v, name); ok || err != nil {
-			return a, err
+			return a, cmp.Or(err, r.spendMade(a))
 		}
 	}
-	return &Undefined{obj: v, name: key}, nil
+	return &Undefined{obj: v, name: key}, r.spend(2 * itemSteps)
 }
 
 // item is v[key]; found is false where Python raises TypeError or LookupError.
@@ -128,6 +143,9 @@ func sameText(v Value, s string) Value {
 
 // attribute finds an attribute of a Python object as the sandbox lets templates see it: ok is false when there is none.
 func attribute(r *render, v Value, name string) (_ Value, ok bool, err error) {
+	if err := r.spendScan(len(name)); err != nil {
+		return nil, false, err
+	}
 	if u, isUndefined := v.(*Undefined); isUndefined && !isDunder(name) {
 		return nil, false, u.fail()
 	}
@@ -165,10 +183,7 @@ func attribute(r *render, v Value, name string) (_ Value, ok bool, err error) {
 		}
 	case *Loop:
 		return x.attribute(r, name)
-	case *Macro:
-		a, ok := x.attribute(name)
-		return a, ok, nil
-	case *Cycler:
+	case interface{ attribute(string) (Value, bool) }: // a macro or cycler
 		a, ok := x.attribute(name)
 		return a, ok, nil
 	case *templateRef:

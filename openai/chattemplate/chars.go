@@ -150,6 +150,9 @@ func lowerAt(s string, i int, r rune) string {
 }
 
 func isCaseIgnorable(r rune) bool {
+	if r < unicode.MaxASCII {
+		return strings.ContainsRune("'.:^`", r)
+	}
 	return unicode.In(r, unicode.Mn, unicode.Me, unicode.Cf, unicode.Lm, unicode.Sk) || strings.ContainsRune("'.:·’‘․‧︓﹕﹒＇．：", r)
 }
 

@@ -13,9 +13,9 @@ func equalAt(r *render, a, b Value, depth int) (bool, error) {
 	if s, ok := text(a); ok {
 		t, ok := text(b)
 		if ok && len(s) == len(t) {
-			return s == t, r.spend(len(s) / 64)
+			return s == t, r.spend(1 + len(s)/scanStep)
 		}
-		return false, nil
+		return false, r.spend(1)
 	}
 	if err := r.walk(depth); err != nil {
 		return false, err
@@ -29,7 +29,7 @@ func equalAt(r *render, a, b Value, depth int) (bool, error) {
 			return false, nil
 		}
 		c, ordered := compareNumbers(a, b)
-		return ordered && c == 0, nil
+		return ordered && c == 0, spendNumbers(r, a, b)
 	case *Undefined:
 		_, ok := b.(*Undefined)
 		return ok, nil
@@ -122,6 +122,17 @@ func equalSets(r *render, a, b []Value) (bool, error) {
 	return true, nil
 }
 
+// spendNumbers charges for reading long ints.
+func spendNumbers(r *render, a, b Value) error {
+	n := 0
+	for _, v := range [2]Value{a, b} {
+		if x, ok := v.(Big); ok {
+			n += x.n.BitLen() / 8
+		}
+	}
+	return r.spendScan(n)
+}
+
 // compareNumbers is exact also between a float and an int that no float holds; ordered is false with a NaN.
 func compareNumbers(a, b Value) (c int, ordered bool) {
 	x, xInt := a.(Int)
@@ -193,11 +204,11 @@ func compareAt(r *render, op string, a, b Value, depth int) (bool, error) {
 	}
 	if isNumber(a) && isNumber(b) {
 		c, ordered := compareNumbers(a, b)
-		return ordered && opHolds(op, c), nil
+		return ordered && opHolds(op, c), spendNumbers(r, a, b)
 	}
 	if s, ok := text(a); ok {
 		if t, ok := text(b); ok {
-			return opHolds(op, strings.Compare(s, t)), nil
+			return opHolds(op, strings.Compare(s, t)), r.spendScan(min(len(s), len(t)))
 		}
 	}
 	if u, ok := a.(*Undefined); ok {
@@ -274,6 +285,8 @@ func contains(r *render, v, item Value) (bool, error) {
 	case *Dict:
 		_, found, err := v.lookup(r, item)
 		return found, err
+	case Range:
+		return v.contains(item), nil
 	}
 	c, err := iterate(v)
 	if err != nil {
@@ -295,5 +308,5 @@ func containsText(r *render, s string, item Value) (bool, error) {
 	if !ok {
 		return false, typeError("'in <string>' requires string as left operand, not %s", item.typeName())
 	}
-	return strings.Contains(s, sub), r.spend(len(s) / 64)
+	return strings.Contains(s, sub), r.spendScan(len(s))
 }

@@ -39,6 +39,11 @@ type RenderOptions struct {
 
 // Compile parses a template and compiles it to closures. The error is a *Error.
 func Compile(source string) (*Template, error) {
+	t, err := compile(source)
+	return t, clipped(err)
+}
+
+func compile(source string) (*Template, error) {
 	body, err := parse(source)
 	if err != nil {
 		return nil, err
@@ -84,7 +89,7 @@ func (t *Template) Render(vars *Dict, o RenderOptions) (string, error) {
 	r.out = make([]byte, 0, min(t.size.Load()+256, maxRoom))
 	f := &frame{slots: make([]Value, t.slots), r: r}
 	if err := t.body(f); err != nil {
-		return "", err
+		return "", clipped(err)
 	}
 	t.size.Store(int64(len(r.out)))
 	return string(r.out), nil

@@ -113,7 +113,7 @@ func constItem(value evalFunc, name string) evalFunc {
 		}
 		if d, ok := v.(*Dict); ok {
 			if item, found := d.Get(name); found {
-				return item, nil
+				return item, f.r.spendScan(len(name))
 			}
 		}
 		return getitem(f.r, v, key)

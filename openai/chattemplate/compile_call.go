@@ -1,6 +1,9 @@
 package chattemplate
 
-import "strconv"
+import (
+	"cmp"
+	"strconv"
+)
 
 func reprInt(n int) string { return strconv.Itoa(n) }
 
@@ -78,16 +81,19 @@ func (c *compiler) starArgs(sc *scope, a argList, simple argsFunc) (argsFunc, er
 		if err != nil {
 			return out, typeError("argument after * must be an iterable, not %s", more.typeName())
 		}
+		if err := f.r.spend(len(items)); err != nil {
+			return out, err
+		}
 		out.pos = append(out.pos, items...)
 		kw, err := starStar(f)
 		if err != nil {
 			return out, err
 		}
-		return out, out.addKeywords(kw)
+		return out, out.addKeywords(f.r, kw)
 	}, nil
 }
 
-func (a *args) addKeywords(v Value) error {
+func (a *args) addKeywords(r *render, v Value) error {
 	d, ok := v.(*Dict)
 	if !ok {
 		return typeError("argument after ** must be a mapping, not %s", v.typeName())
@@ -96,6 +102,9 @@ func (a *args) addKeywords(v Value) error {
 		name, ok := text(key)
 		if !ok {
 			return typeError("keywords must be strings")
+		}
+		if err := r.spend(1 + len(a.kw)); err != nil {
+			return err
 		}
 		for _, kw := range a.kw {
 			if kw.name == name {
@@ -176,7 +185,8 @@ func call(r *render, fn Value, a args) (Value, error) {
 	}
 	switch fn := fn.(type) {
 	case *Func:
-		return fn.call(r, a)
+		v, err := fn.call(r, a)
+		return v, cmp.Or(err, r.spendMade(v))
 	case *Macro:
 		return fn.call(r, a)
 	case *Loop:
@@ -221,7 +231,10 @@ func (c *compiler) filterCall(sc *scope, x filterExpr) (applyFunc, error) {
 		if err := f.r.spend(1); err != nil {
 			return nil, err
 		}
-		return filter(f.r, v, a)
+		if v, err = filter(f.r, v, a); err != nil {
+			return nil, err
+		}
+		return v, f.r.spendMade(v)
 	}, err
 }
 

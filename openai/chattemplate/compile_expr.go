@@ -1,6 +1,9 @@
 package chattemplate
 
-import "math/big"
+import (
+	"cmp"
+	"math/big"
+)
 
 // condFunc is an expression of which only the truth counts.
 type condFunc func(f *frame) (bool, error)
@@ -151,8 +154,11 @@ func (c *compiler) items(sc *scope, list []expr, build func([]Value) Value) (eva
 			if items[i], err = value(f); err != nil {
 				return nil, err
 			}
+			if err := f.r.spendHeld(items[i]); err != nil {
+				return nil, err
+			}
 		}
-		return build(items), f.r.spend(len(items))
+		return build(items), f.r.spend(itemSteps)
 	}, err
 }
 
@@ -173,11 +179,11 @@ func (c *compiler) dict(sc *scope, x dictExpr) (evalFunc, error) {
 			if err != nil {
 				return nil, err
 			}
-			if err := d.put(f.r, k, v); err != nil {
+			if err := cmp.Or(d.put(f.r, k, v), f.r.spendHeld(k), f.r.spendHeld(v)); err != nil {
 				return nil, err
 			}
 		}
-		return d, f.r.spend(len(keys))
+		return d, f.r.spend(entrySteps)
 	}, err
 }
 

@@ -139,7 +139,10 @@ func (code *forCode) iterate(f, outer *frame, v Value, recurse func(v Value, dep
 		v = nil
 	}
 	if code.loopSlot >= 0 {
-		loop = &Loop{items: items, of: v, index0: -1, length: -1, depth0: depth, recurse: recurse}
+		if err := f.r.spend(2 * itemSteps); err != nil {
+			return err
+		}
+		loop = &Loop{items: items, of: v, index0: -1, length: -1, depth0: depth, recurse: recurse, r: f.r}
 	}
 	finished := false // some pass came to the end of the body
 	for {

@@ -1,5 +1,7 @@
 package chattemplate
 
+import "cmp"
+
 // macroCode is the compiled body of a macro or of a call block.
 type macroCode struct {
 	name     string
@@ -173,6 +175,11 @@ func (m *Macro) bindArgs(f *frame, a args) error {
 	rest := []Value{}
 	if len(a.pos) > len(m.params) {
 		rest = a.pos[len(m.params):]
+		for _, v := range rest {
+			if err := f.r.spendHeld(v); err != nil {
+				return err
+			}
+		}
 	}
 	if m.varargs >= 0 {
 		f.slots[m.varargs] = Tuple(rest)
@@ -186,6 +193,9 @@ func (m *Macro) bindKwargs(f *frame, kw []kwarg) error {
 	if m.kwargs >= 0 {
 		d := NewDict(len(kw))
 		for _, k := range kw {
+			if err := cmp.Or(f.r.spend(entrySteps), f.r.spendHeld(k.value)); err != nil {
+				return err
+			}
 			d.Set(k.name, k.value)
 		}
 		f.slots[m.kwargs] = d

@@ -85,7 +85,7 @@ func (d *Dict) index() {
 func (d *Dict) lookup(r *render, key Value) (Value, bool, error) {
 	if s, ok := text(key); ok {
 		v, found := d.Get(s)
-		return v, found, nil
+		return v, found, r.spendScan(len(s))
 	}
 	h, err := hash(r, key, 0)
 	if err != nil {
@@ -99,7 +99,13 @@ func (d *Dict) lookup(r *render, key Value) (Value, bool, error) {
 
 // put is d[key] = value while d is being built.
 func (d *Dict) put(r *render, key, value Value) error {
+	if err := r.spend(entrySteps); err != nil {
+		return err
+	}
 	if s, ok := text(key); ok {
+		if err := r.spendScan(len(s)); err != nil {
+			return err
+		}
 		if i := d.find(s); i >= 0 {
 			d.values[i] = value
 			return nil
@@ -156,9 +162,9 @@ func hash(r *render, v Value, depth int) (string, error) {
 	}
 	switch v := v.(type) {
 	case Str:
-		return "s" + string(v), nil
+		return "s" + string(v), r.spendScan(len(v))
 	case Markup:
-		return "s" + string(v), nil
+		return "s" + string(v), r.spendScan(len(v))
 	case None:
 		return "n", nil
 	case Bool:
@@ -169,10 +175,10 @@ func hash(r *render, v Value, depth int) (string, error) {
 	case Int:
 		return strconv.FormatInt(int64(v), 10), nil
 	case Big:
-		return v.n.String(), nil
+		return "b" + v.n.Text(32), r.spendWork(v.n.BitLen() / 8)
 	case Float:
 		if f := float64(v); f == math.Trunc(f) && !math.IsInf(f, 0) {
-			return bigFromFloat(f).String(), nil
+			return hash(r, fromBig(bigFromFloat(f)), depth)
 		}
 		return "f" + strconv.FormatFloat(float64(v), 'g', -1, 64), nil
 	case *Undefined:

@@ -46,6 +46,17 @@ func raise(kind, format string, args ...string) error {
 	return &Error{Type: kind, Message: b.String()}
 }
 
+// clipped is err with a message of bounded length, which may quote a value of any size.
+func clipped(err error) error {
+	e, ok := err.(*Error)
+	if !ok || len(e.Message) <= maxMessage {
+		return err
+	}
+	short := *e
+	short.Message = strings.ToValidUTF8(e.Message[:maxMessage], "") + "…"
+	return &short
+}
+
 func typeError(format string, args ...string) error  { return raise("TypeError", format, args...) }
 func valueError(format string, args ...string) error { return raise("ValueError", format, args...) }
 func argumentError(format string, args ...string) error {

@@ -92,10 +92,7 @@ func listFilter(r *render, v Value, a args) (Value, error) {
 		return nil, err
 	}
 	items, err := collect(r, v)
-	if err != nil {
-		return nil, err
-	}
-	return newList(items), r.spend(2 * len(items))
+	return newList(items), err
 }
 
 func firstFilter(_ *render, v Value, a args) (Value, error) {
@@ -131,15 +128,29 @@ func reversed(r *render, v Value) (items []Value, kind string, ok bool, err erro
 	default:
 		return nil, "", false, nil
 	}
-	all, err := collect(r, v)
-	items = append([]Value(nil), all...)
-	reverse(items)
+	items, err = reversedItems(r, v)
 	return items, kind, true, err
+}
+
+func reversedItems(r *render, v Value) ([]Value, error) {
+	all, err := collect(r, v)
+	if err != nil {
+		return nil, err
+	}
+	items := append([]Value(nil), all...)
+	reverse(items)
+	return items, r.spend(len(items))
 }
 
 func lastFilter(r *render, v Value, a args) (Value, error) {
 	if err := noArgs("last", a); err != nil {
 		return nil, err
+	}
+	switch v.(type) {
+	case *List, Tuple, Str, Markup, Range:
+		if last, found, err := item(r, v, Int(-1)); found || err != nil {
+			return last, err
+		}
 	}
 	items, _, ok, err := reversed(r, v)
 	if err != nil {
@@ -168,27 +179,25 @@ func reverseFilter(r *render, v Value, a args) (Value, error) {
 	if ok {
 		return sliceIter(kind, items), nil
 	}
-	all, err := collect(r, v)
-	if isType(err, "TypeError") {
+	if items, err = reversedItems(r, v); isType(err, "TypeError") {
 		return nil, argumentError("argument must be iterable")
 	}
-	items = append([]Value(nil), all...)
-	reverse(items)
 	return newList(items), err
 }
 
-func randomFilter(_ *render, v Value, a args) (Value, error) {
+func randomFilter(r *render, v Value, a args) (Value, error) {
 	if err := noArgs("random", a); err != nil {
 		return nil, err
 	}
-	n, err := length(v)
+	count, err := lengthFilter(r, v, a)
 	if err != nil {
 		return nil, err
 	}
+	n, _ := asInt(count)
 	if n == 0 {
 		return &Undefined{hint: "No random item, sequence was empty."}, nil
 	}
-	item, ok, err := item(new(render), v, Int(rand.IntN(n)))
+	item, ok, err := item(r, v, Int(rand.IntN(n)))
 	if err == nil && !ok {
 		err = typeError("'%s' object is not subscriptable", v.typeName())
 	}
@@ -211,7 +220,7 @@ func intFilter(r *render, v Value, a args) (Value, error) {
 		if p[1] != nil {
 			base, isInt = asInt(p[1])
 		}
-		if err := r.spend(len(s) / 4); err != nil { // digits of large numbers are expensive
+		if err := r.spendWork(len(s)); err != nil {
 			return nil, err
 		}
 		if isInt {
@@ -242,7 +251,7 @@ func intFilter(r *render, v Value, a args) (Value, error) {
 	return p[0], nil
 }
 
-func floatFilter(_ *render, v Value, a args) (Value, error) {
+func floatFilter(r *render, v Value, a args) (Value, error) {
 	var p [6]Value
 	if err := a.bind(&p, "float", 0, "default"); err != nil {
 		return nil, err
@@ -254,6 +263,9 @@ func floatFilter(_ *render, v Value, a args) (Value, error) {
 		return nil, u.fail()
 	}
 	if s, ok := text(v); ok {
+		if err := r.spendWork(len(s)); err != nil {
+			return nil, err
+		}
 		if f, err := parseFloat(s); err == nil {
 			return Float(f), nil
 		}
@@ -282,7 +294,7 @@ func roundFilter(r *render, v Value, a args) (Value, error) {
 		p[0] = Int(0)
 	}
 	if method == "common" {
-		return roundCommon(v, p[0])
+		return roundCommon(r, v, p[0])
 	}
 	scale, err := binary(r, "**", Int(10), p[0])
 	if err != nil {
@@ -308,7 +320,7 @@ func roundFilter(r *render, v Value, a args) (Value, error) {
 	return binary(r, "/", whole, scale)
 }
 
-func roundCommon(v, precision Value) (Value, error) {
+func roundCommon(r *render, v, precision Value) (Value, error) {
 	if isNone(precision) {
 		precision = nil
 	}
@@ -337,7 +349,7 @@ func roundCommon(v, precision Value) (Value, error) {
 		if digits >= 0 {
 			return fromBig(n), nil
 		}
-		return roundInt(n, -digits), nil
+		return roundInt(n, -digits), r.spend(n.BitLen() / 8)
 	case *Undefined:
 		return nil, typeError("type Undefined doesn't define __round__ method")
 	}

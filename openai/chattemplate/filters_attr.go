@@ -1,6 +1,7 @@
 package chattemplate
 
 import (
+	"cmp"
 	"slices"
 	"strings"
 )
@@ -9,9 +10,16 @@ import (
 type getter func(item Value) (Value, error)
 
 // attrGetter follows a path such as "a.b.0"; None is the item itself. A missing part becomes fallback, if there is one.
-func attrGetter(r *render, attribute, fallback Value, ignoreCase bool) getter {
+func attrGetter(r *render, attribute, fallback Value, ignoreCase bool) (getter, error) {
+	path, _ := text(attribute)
+	if err := r.spendWork(4 * len(path)); err != nil {
+		return nil, err
+	}
 	parts := attributeParts(attribute)
 	return func(v Value) (Value, error) {
+		if err := r.spend(entrySteps * len(parts)); err != nil {
+			return nil, err
+		}
 		for _, part := range parts {
 			var err error
 			if v, err = getitem(r, v, part); err != nil {
@@ -22,10 +30,10 @@ func attrGetter(r *render, attribute, fallback Value, ignoreCase bool) getter {
 			}
 		}
 		if s, ok := text(v); ok && ignoreCase {
-			return sameText(v, lower(s)), r.spendText(len(s))
+			return sameText(v, lower(s)), r.spendWork(len(s))
 		}
 		return v, nil
-	}
+	}, nil
 }
 
 func attributeParts(attribute Value) []Value {
@@ -50,18 +58,22 @@ func attributeParts(attribute Value) []Value {
 }
 
 // multiGetter extracts several attributes, separated by commas, as a list.
-func multiGetter(r *render, attribute Value, ignoreCase bool) getter {
+func multiGetter(r *render, attribute Value, ignoreCase bool) (getter, error) {
 	path, ok := text(attribute)
 	if !ok {
-		single := attrGetter(r, attribute, nil, ignoreCase)
+		single, err := attrGetter(r, attribute, nil, ignoreCase)
 		return func(v Value) (Value, error) {
 			key, err := single(v)
 			return newList([]Value{key}), err
-		}
+		}, err
 	}
 	var getters []getter
-	for _, part := range strings.Split(path, ",") {
-		getters = append(getters, attrGetter(r, Str(part), nil, ignoreCase))
+	for part := range strings.SplitSeq(path, ",") {
+		get, err := attrGetter(r, Str(part), nil, ignoreCase)
+		if err := cmp.Or(err, r.spend(2*entrySteps)); err != nil {
+			return nil, err
+		}
+		getters = append(getters, get)
 	}
 	return func(v Value) (Value, error) {
 		keys := make([]Value, len(getters))
@@ -72,12 +84,15 @@ func multiGetter(r *render, attribute Value, ignoreCase bool) getter {
 			}
 		}
 		return newList(keys), nil
-	}
+	}, nil
 }
 
 // sortBy is sorted(items, key=key, reverse=reverse): stable also when reversed.
 func sortBy(r *render, items []Value, key getter, descending bool) ([]Value, error) {
 	type keyed struct{ key, item Value }
+	if err := r.spend(itemSteps * len(items)); err != nil {
+		return nil, err
+	}
 	list := make([]keyed, len(items))
 	for i, item := range items {
 		k, err := key(item)
@@ -118,7 +133,11 @@ func sortFilter(r *render, v Value, a args) (Value, error) {
 	if err != nil {
 		return nil, err
 	}
-	sorted, err := sortBy(r, items, multiGetter(r, p[2], !isTrue(p[1])), descending)
+	key, err := multiGetter(r, p[2], !isTrue(p[1]))
+	if err != nil {
+		return nil, err
+	}
+	sorted, err := sortBy(r, items, key, descending)
 	return newList(sorted), err
 }
 
@@ -166,7 +185,10 @@ func dictsortFilter(r *render, v Value, a args) (Value, error) {
 	if err != nil {
 		return nil, err
 	}
-	key := attrGetter(r, nil, nil, !isTrue(p[0]))
+	key, err := attrGetter(r, nil, nil, !isTrue(p[0]))
+	if err != nil {
+		return nil, err
+	}
 	sorted, err := sortBy(r, View{d, "dict_items"}.list(), func(item Value) (Value, error) {
 		return key(item.(Tuple)[pos])
 	}, descending)
@@ -178,19 +200,19 @@ func uniqueFilter(r *render, v Value, a args) (Value, error) {
 	if err := a.bind(&p, "unique", 0, "case_sensitive", "attribute"); err != nil {
 		return nil, err
 	}
-	key := attrGetter(r, p[1], nil, !isTrue(p[0]))
-	seen := map[string]bool{}
+	key, err := attrGetter(r, p[1], nil, !isTrue(p[0]))
+	if err != nil {
+		return nil, err
+	}
+	seen := NewDict(0)
 	return lazy(v, func(item Value) (bool, error) {
 		k, err := key(item)
 		if err != nil {
 			return false, err
 		}
-		h, err := hash(r, k, 0)
-		if err != nil || seen[h] {
-			return false, err
-		}
-		seen[h] = true
-		return true, r.spend(1)
+		known := seen.Len()
+		err = seen.put(r, k, None{})
+		return seen.Len() > known, err
 	}), nil
 }
 
@@ -235,7 +257,10 @@ func extremeFilter(name string, sign int) filterFunc {
 		if len(items) == 0 {
 			return &Undefined{hint: "No aggregated item, sequence was empty."}, nil
 		}
-		key := attrGetter(r, p[1], nil, !isTrue(p[0]))
+		key, err := attrGetter(r, p[1], nil, !isTrue(p[0]))
+		if err != nil {
+			return nil, err
+		}
 		var best, bestKey Value
 		for _, item := range items {
 			k, err := key(item)
@@ -268,12 +293,18 @@ func groupbyFilter(r *render, v Value, a args) (Value, error) {
 	if err != nil {
 		return nil, err
 	}
-	key := attrGetter(r, p[0], p[1], !isTrue(p[2]))
+	key, err := attrGetter(r, p[0], p[1], !isTrue(p[2]))
+	if err != nil {
+		return nil, err
+	}
 	sorted, err := sortBy(r, items, key, false)
 	if err != nil {
 		return nil, err
 	}
-	shown := attrGetter(r, p[0], p[1], false)
+	shown, err := attrGetter(r, p[0], p[1], false)
+	if err != nil {
+		return nil, err
+	}
 	groups := []Value{}
 	var last Value
 	for _, item := range sorted {
@@ -317,7 +348,10 @@ func sumFilter(r *render, v Value, a args) (Value, error) {
 	if err != nil {
 		return nil, err
 	}
-	key := attrGetter(r, p[0], nil, false)
+	key, err := attrGetter(r, p[0], nil, false)
+	if err != nil {
+		return nil, err
+	}
 	for {
 		item, ok, err := c.advance()
 		if err != nil || !ok {

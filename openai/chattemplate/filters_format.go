@@ -1,6 +1,7 @@
 package chattemplate
 
 import (
+	"cmp"
 	"math"
 	"strings"
 )
@@ -24,7 +25,7 @@ func formatFilter(r *render, v Value, a args) (Value, error) {
 	return percent(r, s, sameText(v, s), values)
 }
 
-func filesizeFilter(_ *render, v Value, a args) (Value, error) {
+func filesizeFilter(r *render, v Value, a args) (Value, error) {
 	var p [6]Value
 	if err := a.bind(&p, "filesizeformat", 0, "binary"); err != nil {
 		return nil, err
@@ -32,6 +33,9 @@ func filesizeFilter(_ *render, v Value, a args) (Value, error) {
 	var size float64
 	var err error
 	if s, ok := text(v); ok {
+		if err := r.spendWork(len(s)); err != nil {
+			return nil, err
+		}
 		size, err = parseFloat(s)
 	} else if u, ok := v.(*Undefined); ok {
 		err = u.fail()
@@ -77,7 +81,11 @@ func urlencodeFilter(r *render, v Value, a args) (Value, error) {
 		if err != nil {
 			return nil, err
 		}
-		return Str(quote(s, "/")), r.spendWork(len(s))
+		if err := r.spendWork(len(s)); err != nil {
+			return nil, err
+		}
+		out := quote(s, "/")
+		return Str(out), r.bound(len(out))
 	}
 	items := v
 	if d, ok := v.(*Dict); ok {
@@ -87,7 +95,7 @@ func urlencodeFilter(r *render, v Value, a args) (Value, error) {
 	if err != nil {
 		return nil, err
 	}
-	parts := make([]string, len(pairs))
+	var b []byte
 	for i, pair := range pairs {
 		kv, err := unpack(r, pair, 2)
 		if err != nil {
@@ -101,17 +109,24 @@ func urlencodeFilter(r *render, v Value, a args) (Value, error) {
 		if err != nil {
 			return nil, err
 		}
-		parts[i] = strings.ReplaceAll(quote(k, "")+"="+quote(val, ""), "%20", "+")
+		if err := cmp.Or(r.spendWork(len(k)+len(val)), r.bound(len(b))); err != nil {
+			return nil, err
+		}
+		if i > 0 {
+			b = append(b, '&')
+		}
+		b = append(b, strings.ReplaceAll(quote(k, "")+"="+quote(val, ""), "%20", "+")...)
 	}
-	return Str(strings.Join(parts, "&")), nil
+	return Str(b), r.bound(len(b))
 }
 
 // quote is urllib.parse.quote.
 func quote(s, safe string) string {
 	b := make([]byte, 0, len(s))
+	safe += "_.-~"
 	for i := 0; i < len(s); i++ {
 		c := s[i]
-		if isASCIIAlnum(c) || strings.IndexByte("_.-~"+safe, c) >= 0 {
+		if isASCIIAlnum(c) || strings.IndexByte(safe, c) >= 0 {
 			b = append(b, c)
 			continue
 		}
@@ -133,6 +148,7 @@ func xmlattrFilter(r *render, v Value, a args) (Value, error) {
 		return nil, raise("AttributeError", "'"+v.typeName()+"' object has no attribute 'items'")
 	}
 	var parts []string
+	size := 0
 	for i, key := range d.keys {
 		value := d.values[i]
 		if isNone(value) || isUndefined(value) {
@@ -142,6 +158,9 @@ func xmlattrFilter(r *render, v Value, a args) (Value, error) {
 		if !isText {
 			return nil, typeError("expected string or bytes-like object, got '%s'", key.typeName())
 		}
+		if err := r.spendWork(len(name)); err != nil {
+			return nil, err
+		}
 		if strings.ContainsAny(name, " \t\n\r\f\v/>=") {
 			return nil, valueError("Invalid character in attribute name: %s", reprString(name))
 		}
@@ -149,7 +168,11 @@ func xmlattrFilter(r *render, v Value, a args) (Value, error) {
 		if err != nil {
 			return nil, err
 		}
-		parts = append(parts, escapeValue(key, name)+`="`+string(s.(Markup))+`"`)
+		part := escapeValue(key, name) + `="` + string(s.(Markup)) + `"`
+		if size += len(part) + 1; size > r.limits.Output {
+			return nil, limitError("output size")
+		}
+		parts = append(parts, part)
 	}
 	out := strings.Join(parts, " ")
 	if out != "" && (p[0] == nil || truth(p[0])) {

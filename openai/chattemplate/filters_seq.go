@@ -1,5 +1,7 @@
 package chattemplate
 
+import "cmp"
+
 // mapFilter applies a filter or takes an attribute, item by item as they are asked for.
 func mapFilter(r *render, v Value, a args) (Value, error) {
 	var apply func(item Value) (Value, error)
@@ -37,7 +39,7 @@ func mapFunction(r *render, a args) (func(Value) (Value, error), error) {
 				return nil, argumentError("Unexpected keyword argument %s", reprString(kw.name))
 			}
 		}
-		return attrGetter(r, attribute, fallback, false), nil
+		return attrGetter(r, attribute, fallback, false)
 	}
 	if len(a.pos) == 0 {
 		return nil, argumentError("map requires a filter argument")
@@ -48,7 +50,10 @@ func mapFunction(r *render, a args) (func(Value) (Value, error), error) {
 		return nil, raise("TemplateRuntimeError", "No filter named "+reprString(name)+".")
 	}
 	rest := args{a.pos[1:], a.kw}
-	return func(item Value) (Value, error) { return filter(r, item, rest) }, nil
+	return func(item Value) (Value, error) {
+		v, err := filter(r, item, rest)
+		return v, cmp.Or(err, r.spendMade(v))
+	}, nil
 }
 
 func (a args) keyword(name string) (Value, bool) {
@@ -84,13 +89,16 @@ func selectFilter(name string, byAttribute, want bool) filterFunc {
 }
 
 func selectFunction(r *render, a args, byAttribute bool) (func(Value) (bool, error), error) {
-	get := attrGetter(r, nil, nil, false)
+	var path Value
 	if byAttribute {
 		if len(a.pos) == 0 {
 			return nil, argumentError("Missing parameter for attribute name")
 		}
-		get = attrGetter(r, a.pos[0], nil, false)
-		a.pos = a.pos[1:]
+		path, a.pos = a.pos[0], a.pos[1:]
+	}
+	get, err := attrGetter(r, path, nil, false)
+	if err != nil {
+		return nil, err
 	}
 	if len(a.pos) == 0 {
 		return func(item Value) (bool, error) {
@@ -100,6 +108,9 @@ func selectFunction(r *render, a args, byAttribute bool) (func(Value) (bool, err
 	}
 	name, _ := text(a.pos[0])
 	test := r.lib.tests[name]
+	if err := r.spendScan(len(name)); err != nil {
+		return nil, err
+	}
 	if test == nil {
 		return nil, raise("TemplateRuntimeError", "No test named "+reprString(name)+".")
 	}
@@ -125,14 +136,17 @@ func joinFilter(r *render, v Value, a args) (Value, error) {
 	if err != nil {
 		return nil, err
 	}
+	get, err := attrGetter(r, p[1], nil, false)
+	if err != nil {
+		return nil, err
+	}
 	if r.autoescape {
-		return joinEscaped(r, v, p[0], attrGetter(r, p[1], nil, false))
+		return joinEscaped(r, v, p[0], get)
 	}
 	sep, err := str(r, p[0])
 	if err != nil {
 		return nil, err
 	}
-	get := attrGetter(r, p[1], nil, false)
 	var b []byte
 	for n := 0; ; n++ {
 		item, ok, err := c.advance()
@@ -153,7 +167,7 @@ func joinFilter(r *render, v Value, a args) (Value, error) {
 			b = append(b, sep...)
 		}
 		b = append(b, s...)
-		if err := r.spend(1 + (len(s)+len(sep))/64); err != nil {
+		if err := r.spend(1 + (len(s)+len(sep))/scanStep); err != nil {
 			return nil, err
 		}
 		if len(b) > r.limits.Output {
@@ -169,6 +183,9 @@ func joinEscaped(r *render, v, sep Value, get getter) (Value, error) {
 		return nil, err
 	}
 	_, hasMarkup := sep.(Markup)
+	if err := r.spend(2 * len(items)); err != nil {
+		return nil, err
+	}
 	parts := make([]Value, 0, 2*len(items))
 	for i, item := range items {
 		if item, err = get(item); err != nil {
@@ -293,6 +310,6 @@ func sliceFilter(r *render, v Value, a args) (Value, error) {
 			part = append(part, p[1])
 		}
 		number++
-		return newList(part), true, r.spend(1)
+		return newList(part), true, r.spend(1 + len(part))
 	}), nil
 }

@@ -1,6 +1,7 @@
 package chattemplate
 
 import (
+	"cmp"
 	"html"
 	"strings"
 )
@@ -74,7 +75,8 @@ func forceescapeFilter(r *render, v Value, a args) (Value, error) {
 	if err != nil {
 		return nil, err
 	}
-	return Markup(escapeHTML(s)), noArgs("forceescape", a)
+	out := escapeHTML(s)
+	return Markup(out), cmp.Or(noArgs("forceescape", a), r.spendText(len(out)))
 }
 
 func safeFilter(r *render, v Value, a args) (Value, error) {
@@ -101,7 +103,7 @@ func striptagsFilter(r *render, v Value, a args) (Value, error) {
 	if err != nil {
 		return nil, err
 	}
-	if err := r.spendText(len(s)); err != nil {
+	if err := r.spend(1 + 2*len(s)); err != nil {
 		return nil, err
 	}
 	return Str(stripTags(s)), noArgs("striptags", a)
@@ -226,22 +228,23 @@ func indentFilter(r *render, v Value, a args) (Value, error) {
 	if err := r.spendWork(len(s)); err != nil {
 		return nil, err
 	}
-	lines := splitLines(s+"\n", false)
-	if n := len(lines); len(indent) > 0 && n > r.limits.Output/len(indent) {
-		return nil, limitError("output size")
-	}
 	var b strings.Builder
 	if isTrue(p[1]) {
 		b.WriteString(indent)
 	}
-	for i, line := range lines {
+	for i, rest := 0, s+"\n"; rest != ""; i++ {
+		n, end := lineEnd(rest)
 		if i > 0 {
 			b.WriteByte('\n')
-			if line != "" || isTrue(p[2]) {
+			if n > 0 || isTrue(p[2]) {
 				b.WriteString(indent)
 			}
 		}
-		b.WriteString(line)
+		b.WriteString(rest[:n])
+		rest = rest[end:]
+		if err := cmp.Or(r.bound(b.Len()), r.spend(len(indent)/copyStep)); err != nil {
+			return nil, err
+		}
 	}
 	return sameText(v, b.String()), r.spendText(b.Len())
 }
@@ -254,7 +257,14 @@ func wordcountFilter(r *render, v Value, a args) (Value, error) {
 	if err := r.spend(len(s)); err != nil {
 		return nil, err
 	}
-	n := len(strings.FieldsFunc(s, func(c rune) bool { return !isWord(c) }))
+	n, inWord := 0, false
+	for _, c := range s {
+		if isWord(c) != inWord {
+			if inWord = !inWord; inWord {
+				n++
+			}
+		}
+	}
 	return Int(n), noArgs("wordcount", a)
 }
 
@@ -285,6 +295,11 @@ func truncateFilter(r *render, v Value, a args) (Value, error) {
 	}
 	if leeway < 0 {
 		return nil, raise("AssertionError", "expected leeway >= 0, got "+reprInt(leeway))
+	}
+	if s, ok := text(v); ok {
+		if err := r.spendText(len(s)); err != nil {
+			return nil, err
+		}
 	}
 	n, err := length(v)
 	if err != nil || n <= limit+leeway {

@@ -61,7 +61,7 @@ type formatSpec struct {
 	align     byte // 0: the type's own
 	sign      byte
 	alternate bool
-	zeroPad   bool
+	zeroPad   bool // the zero of the width set the alignment
 	noNegZero bool
 	width     int
 	grouping  byte
@@ -116,13 +116,13 @@ func parseFormatSpec(r *render, spec string) (formatSpec, error) {
 	f.sign = s.take("+- ")
 	f.noNegZero = s.take("z") != 0
 	f.alternate = s.take("#") != 0
-	f.zeroPad = s.take("0") != 0
-	if f.zeroPad && f.align == 0 {
-		f.align = '='
+	zeros := s.take("0") != 0
+	if zeros && f.align == 0 {
+		f.align, f.zeroPad = '=', true
 	}
 	if f.fill == "" {
 		f.fill = " "
-		if f.zeroPad {
+		if zeros {
 			f.fill = "0"
 		}
 	}
@@ -164,6 +164,11 @@ func formatValue(r *render, v Value, spec string) (string, error) {
 	}
 	if s.grouping != 0 && s.verb == 'n' {
 		return "", valueError("Cannot specify '%s' with 'n'.", string(rune(s.grouping)))
+	}
+	if n, isBig := v.(Big); isBig {
+		if err := r.spendWork(n.n.BitLen()); err != nil {
+			return "", err
+		}
 	}
 	switch v := v.(type) {
 	case Float:

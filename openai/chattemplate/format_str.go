@@ -33,6 +33,9 @@ func strFormatMap(r *render, self Value, a args) (Value, error) {
 
 func runFormat(r *render, self Value, pos []Value, named Value) (Value, error) {
 	s, _ := text(self)
+	if err := r.spendWork(len(s)); err != nil {
+		return nil, err
+	}
 	_, markup := self.(Markup)
 	f := &formatter{r: r, pos: pos, named: named, escape: markup}
 	out, err := f.run(s, 2)
@@ -186,7 +189,7 @@ func (f *formatter) lookup(name string) (Value, error) {
 	if end >= 0 {
 		first, rest = name[:end], name[end:]
 	}
-	v, err := f.first(first)
+	v, err := f.first(first, rest == "")
 	for err == nil && rest != "" {
 		if rest[0] == '.' {
 			rest = rest[1:]
@@ -226,18 +229,19 @@ func fieldKey(s string) Value {
 	return Str(s)
 }
 
-func (f *formatter) first(name string) (Value, error) {
+// first finds the value that a field starts from. Only whole names count as numbering, as in Python's string.Formatter.
+func (f *formatter) first(name string, whole bool) (Value, error) {
 	key := fieldKey(name)
-	if name == "" {
+	if name == "" && whole {
 		if f.manual {
 			return nil, valueError("cannot switch from manual field specification to automatic field numbering")
 		}
 		key = Int(f.auto)
 		f.auto++
 		f.usedAuto = true
-	} else if _, numbered := key.(Int); numbered {
+	} else if _, numbered := key.(Int); numbered && whole {
 		if f.usedAuto {
-			return nil, valueError("cannot switch from automatic field numbering to manual field specification")
+			return nil, valueError("cannot switch from manual field specification to automatic field numbering")
 		}
 		f.manual = true
 	}

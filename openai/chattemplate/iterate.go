@@ -1,6 +1,9 @@
 package chattemplate
 
-import "unicode/utf8"
+import (
+	"cmp"
+	"unicode/utf8"
+)
 
 // cursor walks any iterable: a slice of items, or what next yields.
 type cursor struct {
@@ -34,22 +37,11 @@ func iterate(v Value) (cursor, error) {
 	case Markup:
 		return runes(string(v), false), nil
 	case View:
-		return cursor{items: v.list()}, nil
+		return v.cursor(), nil
 	case Range:
-		i, n := 0, v.len()
-		return cursor{next: func() (Value, bool, error) {
-			if i == n {
-				return nil, false, nil
-			}
-			i++
-			return v.at(i - 1), true, nil
-		}}, nil
+		return counted(v.len(), v.at), nil
 	case Bytes:
-		items := make([]Value, len(v))
-		for i := range items {
-			items[i] = Int(v[i])
-		}
-		return cursor{items: items}, nil
+		return counted(len(v), func(i int) Value { return Int(v[i]) }), nil
 	case *Iter:
 		return cursor{next: v.next}, nil
 	case *Loop:
@@ -58,6 +50,25 @@ func iterate(v Value) (cursor, error) {
 		return cursor{}, nil
 	}
 	return cursor{}, typeError("'%s' object is not iterable", v.typeName())
+}
+
+// counted yields the n values that at makes.
+func counted(n int, at func(i int) Value) cursor {
+	i := 0
+	return cursor{next: func() (Value, bool, error) {
+		if i == n {
+			return nil, false, nil
+		}
+		i++
+		return at(i - 1), true, nil
+	}}
+}
+
+func (v View) cursor() cursor {
+	if v.kind == "dict_items" {
+		return counted(v.d.Len(), v.d.item)
+	}
+	return cursor{items: v.list()}
 }
 
 func runes(s string, markup bool) cursor {
@@ -93,7 +104,7 @@ func collect(r *render, v Value) ([]Value, error) {
 		if !ok {
 			return items, nil
 		}
-		if err := r.spend(1); err != nil {
+		if err := cmp.Or(r.spend(itemSteps-1), r.spendHeld(item)); err != nil {
 			return nil, err
 		}
 		items = append(items, item)

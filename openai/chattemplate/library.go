@@ -1,6 +1,9 @@
 package chattemplate
 
-import "strings"
+import (
+	"strings"
+	"unicode/utf8"
+)
 
 type (
 	filterFunc func(r *render, v Value, a args) (Value, error)
@@ -53,16 +56,24 @@ func softText(f func(string) string) filterFunc {
 
 // titleFilter differs from str.title: words start after space, hyphens and opening brackets only.
 func titleFilter(s string) string {
-	start := true
-	return mapRunes(s, func(i int, r rune) string {
-		begins := start
-		start = isSpace(r) || strings.ContainsRune("-({[<", r)
-		if begins && !start {
-			return upperRune(r)
+	var b strings.Builder
+	b.Grow(len(s))
+	for s != "" {
+		first, n := utf8.DecodeRuneInString(s)
+		b.WriteString(upperRune(first))
+		end := n
+		if !isWordGap(first) {
+			if end = strings.IndexFunc(s, isWordGap); end < 0 {
+				end = len(s)
+			}
+			b.WriteString(lower(s[n:end]))
 		}
-		return lowerAt(s, i, r)
-	})
+		s = s[end:]
+	}
+	return b.String()
 }
+
+func isWordGap(c rune) bool { return isSpace(c) || strings.ContainsRune("-({[<", c) }
 
 // globals are the names every template can use.
 var globals = map[string]Value{
@@ -114,7 +125,7 @@ var dictType = &Func{name: "dict", kind: "type", call: dictGlobal}
 // dictOf is dict[key].
 func dictOf(r *render, key Value) (Value, error) {
 	text, err := repr(r, key)
-	if _, ok := key.(Tuple); ok {
+	if _, ok := key.(Tuple); ok && err == nil {
 		text = text[1 : len(text)-1]
 	}
 	return &Func{name: "dict[" + text + "]", kind: "GenericAlias", call: dictGlobal}, err
@@ -140,7 +151,7 @@ func dictGlobal(r *render, a args) (Value, error) {
 func (d *Dict) fill(r *render, v Value) error {
 	if from, ok := v.(*Dict); ok {
 		*d = *from.clone()
-		return r.spend(d.Len())
+		return r.spend(entrySteps * d.Len())
 	}
 	if u, ok := v.(*Undefined); ok {
 		return u.fail()
@@ -256,8 +267,9 @@ func strftimeGlobal(r *render, a args) (Value, error) {
 	if !ok {
 		return nil, typeError("strftime() argument 1 must be str, not %s", p[0].typeName())
 	}
-	if err := r.spendText(16 * len(format)); err != nil {
+	if err := r.spend(4 * len(format)); err != nil {
 		return nil, err
 	}
-	return Str(strftime(r.now, format)), nil
+	out := strftime(r.now, format)
+	return Str(out), r.bound(len(out))
 }

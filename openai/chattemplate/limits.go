@@ -2,7 +2,7 @@ package chattemplate
 
 // Limits bound one render. A zero field takes its value from DefaultLimits.
 type Limits struct {
-	Steps  int // statements, calls and list items evaluated; long strings cost one step per copyStep, textStep or workStep bytes
+	Steps  int // statements, calls and list items evaluated; long values cost one step per scanStep, copyStep, textStep or workStep bytes
 	Output int // bytes of text held at once
 	Depth  int // nested macro calls, recursive loops and values
 	Range  int // length of a range(), jinja2's own limit being 100000
@@ -33,8 +33,12 @@ func (l Limits) orDefault() Limits {
 // Bounds on a template's source; nothing published comes near them.
 const (
 	copyStep   = 128     // bytes of a long string that count as one step where they are copied
+	scanStep   = 64      // where they are compared or hashed
 	textStep   = 16      // where they are searched
 	workStep   = 2       // and where each is looked at and rewritten
+	itemSteps  = 3       // that an item costs where a list of new values is made
+	entrySteps = 4       // and an entry where a dict is made
+	maxMessage = 4000    // bytes of an exception's message that are kept
 	maxSource  = 4 << 20 // bytes
 	maxNesting = 300     // of expressions and statements in the source
 	maxChain   = 100_000 // of operators in one tag

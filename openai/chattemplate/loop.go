@@ -8,6 +8,7 @@ type Loop struct {
 	length  int // -1: not known yet
 	depth0  int
 	recurse func(v Value, depth int) (Value, error) // nil unless the loop is recursive
+	r       *render
 
 	current, before Value
 	after           Value // peeked item
@@ -54,7 +55,8 @@ func (l *Loop) len() (int, error) {
 	if l.of != nil {
 		if n, err := length(l.of); err == nil {
 			l.length = n
-			return n, nil
+			s, _ := text(l.of)
+			return n, l.r.spendText(len(s))
 		}
 	}
 	rest := []Value{}

@@ -75,7 +75,7 @@ func copyMethod(r *render, self Value, a args) (Value, error) {
 		return nil, err
 	}
 	if d, ok := self.(*Dict); ok {
-		return d.clone(), r.spend(d.Len())
+		return d.clone(), r.spend(entrySteps * d.Len())
 	}
 	items, err := collect(r, self)
 	return newList(items), err

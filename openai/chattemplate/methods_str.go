@@ -68,7 +68,10 @@ func testText(f func(string) bool) methodFunc {
 			return nil, err
 		}
 		s, _ := text(self)
-		return Bool(f(s)), r.spendText(len(s))
+		if err := r.spendWork(len(s)); err != nil {
+			return nil, err
+		}
+		return Bool(f(s)), nil
 	}
 }
 
@@ -87,7 +90,7 @@ func markupOnly(f func(r *render, s string) (Value, error)) methodFunc {
 		if err := a.positional("Markup method", 0, 0); err != nil {
 			return nil, err
 		}
-		if err := r.spendText(len(m)); err != nil {
+		if err := r.spend(1 + 2*len(m)); err != nil {
 			return nil, err
 		}
 		return f(r, string(m))
@@ -127,6 +130,9 @@ func isTitle(s string) bool {
 	return found
 }
 
+// fewChars is how long a text is searched for every character of another.
+const fewChars = 16
+
 func stripMethod(left, right bool) methodFunc {
 	return func(r *render, self Value, a args) (Value, error) {
 		if err := a.positional("strip", 0, 1); err != nil {
@@ -144,7 +150,17 @@ func stripMethod(left, right bool) methodFunc {
 		if !ok {
 			return nil, typeError("strip arg must be None or str, not %s", chars.typeName())
 		}
-		return sameText(self, strip(s, func(c rune) bool { return strings.ContainsRune(set, c) }, left, right)), nil
+		if len(set) <= fewChars {
+			return sameText(self, strip(s, func(c rune) bool { return strings.ContainsRune(set, c) }, left, right)), nil
+		}
+		if err := r.spendWork(len(s) + len(set)); err != nil {
+			return nil, err
+		}
+		known := map[rune]bool{}
+		for _, c := range set {
+			known[c] = true
+		}
+		return sameText(self, strip(s, func(c rune) bool { return known[c] }, left, right)), nil
 	}
 }
 
@@ -224,6 +240,9 @@ func affixMethod(name string, has func(s, affix string) bool) methodFunc {
 		choices := []Value{a.pos[0]}
 		if t, isTuple := a.pos[0].(Tuple); isTuple {
 			choices = t
+			if err := r.spend(len(choices)); err != nil {
+				return nil, err
+			}
 		}
 		for _, choice := range choices {
 			affix, isText := text(choice)

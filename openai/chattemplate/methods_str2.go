@@ -6,12 +6,15 @@ import (
 	"unicode/utf8"
 )
 
-func textList(like Value, parts []string) Value {
+func textList(r *render, like Value, parts []string) (Value, error) {
+	if err := r.spend(itemSteps * len(parts)); err != nil {
+		return nil, err
+	}
 	items := make([]Value, len(parts))
 	for i, part := range parts {
 		items[i] = sameText(like, part)
 	}
-	return newList(items)
+	return newList(items), nil
 }
 
 func strSplit(r *render, self Value, a args) (Value, error) {
@@ -20,9 +23,9 @@ func strSplit(r *render, self Value, a args) (Value, error) {
 		return nil, err
 	}
 	if sep == "" {
-		return textList(self, splitSpace(s, limit)), nil
+		return textList(r, self, splitSpace(s, limit))
 	}
-	return textList(self, strings.SplitN(s, sep, limit)), nil
+	return textList(r, self, strings.SplitN(s, sep, limit))
 }
 
 func strRsplit(r *render, self Value, a args) (Value, error) {
@@ -31,7 +34,7 @@ func strRsplit(r *render, self Value, a args) (Value, error) {
 		return nil, err
 	}
 	if sep == "" {
-		return textList(self, rsplitSpace(s, limit)), nil
+		return textList(r, self, rsplitSpace(s, limit))
 	}
 	var parts []string
 	for limit < 0 || len(parts)+1 < limit {
@@ -44,7 +47,7 @@ func strRsplit(r *render, self Value, a args) (Value, error) {
 	}
 	parts = append(parts, s)
 	reverse(parts)
-	return textList(self, parts), nil
+	return textList(r, self, parts)
 }
 
 func reverse[T any](items []T) {
@@ -91,9 +94,6 @@ func splitSpace(s string, limit int) []string {
 		}
 		i := strings.IndexFunc(s, isSpace)
 		if i < 0 || len(parts)+1 == limit {
-			if len(parts)+1 == limit {
-				s = strings.TrimRightFunc(s, isSpace)
-			}
 			return append(parts, s)
 		}
 		parts = append(parts, s[:i])
@@ -110,9 +110,6 @@ func rsplitSpace(s string, limit int) []string {
 		}
 		i := strings.LastIndexFunc(s, isSpace)
 		if i < 0 || len(parts)+1 == limit {
-			if len(parts)+1 == limit {
-				s = strings.TrimLeftFunc(s, isSpace)
-			}
 			parts = append(parts, s)
 			break
 		}
@@ -128,22 +125,27 @@ func rsplitSpace(s string, limit int) []string {
 func splitLines(s string, keepEnds bool) []string {
 	lines := []string{}
 	for s != "" {
-		i := strings.IndexFunc(s, isLineEnd)
-		if i < 0 {
-			return append(lines, s)
-		}
-		_, n := utf8.DecodeRuneInString(s[i:])
-		if strings.HasPrefix(s[i:], "\r\n") {
-			n = 2
-		}
+		n, end := lineEnd(s)
 		if keepEnds {
-			lines = append(lines, s[:i+n])
-		} else {
-			lines = append(lines, s[:i])
+			n = end
 		}
-		s = s[i+n:]
+		lines = append(lines, s[:n])
+		s = s[end:]
 	}
 	return lines
+}
+
+// lineEnd is where the first line of s ends, and where the next begins.
+func lineEnd(s string) (end, next int) {
+	i := strings.IndexFunc(s, isLineEnd)
+	if i < 0 {
+		return len(s), len(s)
+	}
+	if strings.HasPrefix(s[i:], "\r\n") {
+		return i, i + 2
+	}
+	_, n := utf8.DecodeRuneInString(s[i:])
+	return i, i + n
 }
 
 func isLineEnd(r rune) bool {
@@ -163,7 +165,7 @@ func strSplitlines(r *render, self Value, a args) (Value, error) {
 	if err := r.spend(1 + len(s)); err != nil {
 		return nil, err
 	}
-	return textList(self, splitLines(s, keepEnds)), nil
+	return textList(r, self, splitLines(s, keepEnds))
 }
 
 func strReplace(r *render, self Value, a args) (Value, error) {
@@ -198,14 +200,15 @@ func strReplace(r *render, self Value, a args) (Value, error) {
 
 // replaceText is s.replace(old, new, n), refused before it outgrows the limit.
 func replaceText(r *render, s, old, new string, n int) (string, error) {
-	if len(new) > len(old) {
-		count := strings.Count(s, old)
-		if n >= 0 {
-			count = min(count, n)
-		}
-		if count > 0 && (len(new)-len(old)) > r.limits.Output/count {
-			return "", limitError("output size")
-		}
+	count := strings.Count(s, old)
+	if n >= 0 {
+		count = min(count, n)
+	}
+	if count > 0 && len(new) > len(old) && len(new)-len(old) > r.limits.Output/count {
+		return "", limitError("output size")
+	}
+	if err := r.spend(count / 4); err != nil {
+		return "", err
 	}
 	out := strings.Replace(s, old, new, n)
 	return out, r.spendText(len(s) + len(out))
@@ -243,7 +246,7 @@ func strJoin(r *render, self Value, a args) (Value, error) {
 			b = append(b, sep...)
 		}
 		b = append(b, s...)
-		if err := r.spend(1 + (len(s)+len(sep))/64); err != nil {
+		if err := r.spend(1 + (len(s)+len(sep))/scanStep); err != nil {
 			return nil, err
 		}
 		if len(b) > r.limits.Output {
@@ -271,6 +274,9 @@ func padMethod(name string, left func(pad, width int) int) methodFunc {
 			}
 		}
 		s, _ := text(self)
+		if err := r.spendText(len(s)); err != nil {
+			return nil, err
+		}
 		pad := width - runeLen(s)
 		if pad <= 0 {
 			return self, nil
@@ -293,6 +299,9 @@ func strZfill(r *render, self Value, a args) (Value, error) {
 		return nil, typeError("'%s' object cannot be interpreted as an integer", a.pos[0].typeName())
 	}
 	s, _ := text(self)
+	if err := r.spendText(len(s)); err != nil {
+		return nil, err
+	}
 	pad := width - runeLen(s)
 	if pad <= 0 {
 		return self, nil
@@ -320,6 +329,9 @@ func strExpandtabs(r *render, self Value, a args) (Value, error) {
 		}
 	}
 	s, _ := text(self)
+	if err := r.spendWork(len(s)); err != nil {
+		return nil, err
+	}
 	if n := strings.Count(s, "\t"); n > 0 && size > r.limits.Output/n {
 		return nil, limitError("output size")
 	}

@@ -6,6 +6,7 @@ import (
 	"math/big"
 	"strconv"
 	"strings"
+	"unicode"
 )
 
 func fromBig(n *big.Int) Value {
@@ -103,7 +104,7 @@ func parseInt(s string, base int) (Value, error) {
 	if base != 0 && (base < 2 || base > 36) {
 		return nil, valueError("int() base must be >= 2 and <= 36, or 0")
 	}
-	t := asciiDigits(strings.TrimFunc(s, isSpace))
+	t := asciiDigits(strings.TrimFunc(s, unicode.IsSpace))
 	negative := strings.HasPrefix(t, "-")
 	if negative || strings.HasPrefix(t, "+") {
 		t = t[1:]
@@ -142,7 +143,7 @@ func parseFloat(s string) (float64, error) {
 	fail := func() (float64, error) {
 		return 0, valueError("could not convert string to float: %s", reprString(s))
 	}
-	t := asciiDigits(strings.TrimFunc(s, isSpace))
+	t := asciiDigits(strings.TrimFunc(s, unicode.IsSpace))
 	low := strings.ToLower(strings.TrimLeft(t, "+-"))
 	switch low {
 	case "inf", "infinity", "nan":
@@ -210,7 +211,12 @@ func roundInt(n *big.Int, digits int) Value {
 	if digits > n.BitLen() { // 10**digits is far above 2n
 		return Int(0)
 	}
-	return fromBig(roundRat(new(big.Rat).SetInt(n), powerOfTen(digits)))
+	scale := powerOfTen(digits)
+	q, m := floorDiv(n, scale)
+	if c := m.Lsh(m, 1).Cmp(scale); c > 0 || c == 0 && q.Bit(0) == 1 {
+		q.Add(q, big.NewInt(1))
+	}
+	return fromBig(q.Mul(q, scale))
 }
 
 // roundRat rounds q to a multiple of scale, ties to even.

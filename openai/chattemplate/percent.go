@@ -29,6 +29,9 @@ type percentSpec struct {
 
 // percent is format % values.
 func percent(r *render, format string, self, values Value) (Value, error) {
+	if err := r.spendWork(len(format)); err != nil {
+		return nil, err
+	}
 	p := &percentState{r: r, format: format, self: self, values: values}
 	if t, ok := values.(Tuple); ok {
 		p.tuple = t

@@ -99,6 +99,7 @@ func (p *printer) flatItems(items []Value, open, end string, depth int) (string,
 
 // order sorts keys by value, and keys that cannot be compared by type.
 func (p *printer) order(d *Dict) []int {
+	p.r.steps += d.Len() // the next charge tells
 	order := make([]int, d.Len())
 	for i := range order {
 		order[i] = i
@@ -161,6 +162,9 @@ func (p *printer) str(s string, indent, allowance, depth int) error {
 		indent++
 		allowance++
 	}
+	if err := p.r.spend(1 + 4*len(s)); err != nil {
+		return err
+	}
 	var chunks []string
 	lines := splitLines(s, true)
 	for i, line := range lines {
@@ -174,9 +178,6 @@ func (p *printer) str(s string, indent, allowance, depth int) error {
 			continue
 		}
 		chunks = append(chunks, wrapLiteral(line, indent, allowance, last)...)
-		if err := p.r.spend(1 + len(line)); err != nil {
-			return err
-		}
 	}
 	if len(chunks) == 1 {
 		p.b.WriteString(chunks[0])

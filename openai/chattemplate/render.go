@@ -1,6 +1,9 @@
 package chattemplate
 
-import "time"
+import (
+	"cmp"
+	"time"
+)
 
 // render is the state of one run of a template.
 type render struct {
@@ -63,6 +66,15 @@ func (r *render) spendWork(n int) error {
 	return r.spend(1 + n/workStep)
 }
 
+// spendScan charges for comparing or hashing n bytes; for few it is free.
+func (r *render) spendScan(n int) error { return r.spend(n / scanStep) }
+
+// spendHeld charges for a list or dict that is made to hold a value, and for a long text in it.
+func (r *render) spendHeld(v Value) error {
+	s, _ := text(v)
+	return r.spend(1 + len(s)/textStep)
+}
+
 // walk charges for one value of a structure that is walked depth deep.
 func (r *render) walk(depth int) error {
 	if depth > maxTree {
@@ -96,5 +108,5 @@ func (r *render) capture(f *frame, body execFunc) (string, error) {
 	err := body(f)
 	text := string(r.out[mark:])
 	r.out = r.out[:mark]
-	return text, err
+	return text, cmp.Or(err, r.spend(len(text)/copyStep))
 }

@@ -49,9 +49,9 @@ func appendRepr(r *render, b []byte, v Value, depth int) ([]byte, error) {
 	}
 	switch v := v.(type) {
 	case Str:
-		return append(b, reprString(string(v))...), r.spendWork(len(v))
+		return appendReprText(r, b, "", string(v), "")
 	case Markup:
-		return append(b, "Markup("+reprString(string(v))+")"...), r.spendWork(len(v))
+		return appendReprText(r, b, "Markup(", string(v), ")")
 	case Big:
 		s, err := bigText(v.n)
 		return append(b, s...), cmp.Or(err, r.spend(len(s)/8))
@@ -65,6 +65,9 @@ func appendRepr(r *render, b []byte, v Value, depth int) ([]byte, error) {
 	case *Dict:
 		return appendDict(r, b, v, depth)
 	case View:
+		if err := r.spend(itemSteps * v.d.Len()); err != nil {
+			return nil, err
+		}
 		return appendItems(r, append(b, v.kind...), "([", v.list(), "])", depth)
 	case *Namespace:
 		b, err := appendDict(r, append(b, "<Namespace "...), v.attrs, depth)
@@ -74,12 +77,24 @@ func appendRepr(r *render, b []byte, v Value, depth int) ([]byte, error) {
 	return append(b, s...), err
 }
 
+func appendReprText(r *render, b []byte, open, text, end string) ([]byte, error) {
+	if err := r.spendWork(len(text)); err != nil {
+		return nil, err
+	}
+	b = append(append(append(b, open...), reprString(text)...), end...)
+	return b, r.bound(len(b))
+}
+
 func reprObject(r *render, v Value) (string, error) {
 	switch v := v.(type) {
 	case *Undefined:
 		return "Undefined", nil
 	case Bytes:
-		return v.repr(), nil
+		if err := r.spendWork(len(v)); err != nil {
+			return "", err
+		}
+		s := v.repr()
+		return s, r.bound(len(s))
 	case *templateRef:
 		return "<TemplateReference None>", nil
 	case Range:

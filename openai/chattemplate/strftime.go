@@ -42,13 +42,15 @@ func trimPadding(s string) string {
 	return s[len(s)-1:]
 }
 
+// timeLayouts are the fields that Go formats as C does.
+var timeLayouts = map[byte]string{
+	'a': "Mon", 'A': "Monday", 'b': "Jan", 'h': "Jan", 'B': "January", 'c': "Mon Jan _2 15:04:05 2006", 'd': "02",
+	'D': "01/02/06", 'e': "_2", 'F': "2006-01-02", 'H': "15", 'I': "03", 'm': "01", 'M': "04", 'p': "PM", 'r': "03:04:05 PM",
+	'R': "15:04", 'S': "05", 'T': "15:04:05", 'x': "01/02/06", 'X': "15:04:05", 'y': "06", 'Y': "2006", 'j': "002",
+}
+
 func strftimeField(t time.Time, field byte) (string, bool) {
-	layouts := map[byte]string{
-		'a': "Mon", 'A': "Monday", 'b': "Jan", 'h': "Jan", 'B': "January", 'c': "Mon Jan _2 15:04:05 2006", 'd': "02",
-		'D': "01/02/06", 'e': "_2", 'F': "2006-01-02", 'H': "15", 'I': "03", 'm': "01", 'M': "04", 'p': "PM", 'r': "03:04:05 PM",
-		'R': "15:04", 'S': "05", 'T': "15:04:05", 'x': "01/02/06", 'X': "15:04:05", 'y': "06", 'Y': "2006", 'j': "002",
-	}
-	if layout, ok := layouts[field]; ok {
+	if layout, ok := timeLayouts[field]; ok {
 		return t.Format(layout), true
 	}
 	year, week := t.ISOWeek()

@@ -7,8 +7,11 @@ func testTable() map[string]testFunc {
 	return map[string]testFunc{
 		"==": eq, "eq": eq, "equalto": eq, "!=": ne, "ne": ne, ">": gt, "gt": gt, "greaterthan": gt, ">=": ge, "ge": ge,
 		"<": lt, "lt": lt, "lessthan": lt, "<=": le, "le": le,
-		"in":          opTest(func(r *render, a, b Value) (bool, error) { return contains(r, b, a) }),
-		"sameas":      opTest(func(_ *render, a, b Value) (bool, error) { return identical(a, b), nil }),
+		"in": opTest(func(r *render, a, b Value) (bool, error) { return contains(r, b, a) }),
+		"sameas": opTest(func(r *render, a, b Value) (bool, error) {
+			s, _ := text(a)
+			return identical(a, b), r.spendScan(len(s))
+		}),
 		"divisibleby": opTest(divisible),
 		"odd":         plainTest(func(r *render, v Value) (bool, error) { return remainderIs(r, v, Int(2), 1) }),
 		"even":        plainTest(func(r *render, v Value) (bool, error) { return remainderIs(r, v, Int(2), 0) }),
@@ -41,7 +44,7 @@ func testTable() map[string]testFunc {
 // tableKey is v as a key of the tables of filters and tests; an unhashable one is an error.
 func tableKey(r *render, v Value) (string, error) {
 	if s, ok := text(v); ok {
-		return s, nil
+		return s, r.spendScan(len(s))
 	}
 	_, err := hash(r, v, 0)
 	return "", err
@@ -77,7 +80,10 @@ func orderTest(op string) testFunc {
 func caseTest(is func(rune) bool) testFunc {
 	return plainTest(func(r *render, v Value) (bool, error) {
 		s, err := str(r, v)
-		return hasCase(s, is), err
+		if err != nil {
+			return false, err
+		}
+		return hasCase(s, is), r.spendWork(len(s))
 	})
 }
 

@@ -83,9 +83,9 @@ func (s *jsonStyle) append(r *render, b []byte, v Value, depth int) ([]byte, err
 	}
 	switch v := v.(type) {
 	case Str:
-		return appendJSONString(b, string(v), s.ensureASCII), r.spendWork(len(v))
+		return s.appendText(r, b, string(v))
 	case Markup:
-		return appendJSONString(b, string(v), s.ensureASCII), r.spendWork(len(v))
+		return s.appendText(r, b, string(v))
 	case None:
 		return append(b, "null"...), nil
 	case Bool:
@@ -119,15 +119,56 @@ func jsonFloat(f float64) string {
 	return reprFloat(f)
 }
 
-func (s *jsonStyle) newline(b []byte, depth int) []byte {
-	if !s.multiline {
-		return b
+// appendText refuses a text before its escapes outgrow the limit.
+func (s *jsonStyle) appendText(r *render, b []byte, text string) ([]byte, error) {
+	if err := r.spendWork(len(text)); err != nil {
+		return nil, err
 	}
-	b = append(b, '\n')
-	for range depth {
-		b = append(b, s.indent...)
+	const short = 4096
+	if len(text) > short {
+		n := jsonLength(text, s.ensureASCII)
+		if err := r.bound(len(b) + n); err != nil {
+			return nil, err
+		}
+		b = slices.Grow(b, n)
 	}
-	return b
+	return appendJSONString(b, text, s.ensureASCII), nil
+}
+
+// jsonLength is the length of a text with its escapes and quotes.
+func jsonLength(s string, ensureASCII bool) int {
+	n := len(s) + len(`""`)
+	for i := 0; i < len(s); i++ {
+		switch c := s[i]; {
+		case c == '"' || c == '\\' || c >= '\b' && c <= '\r' && c != '\v':
+			n++
+		case c < ' ' || ensureASCII && c == 0x7f:
+			n += len(`\u0000`) - 1
+		case !ensureASCII || c < 0xc0:
+		case c < 0xe0:
+			n += len(`\u0000`) - 2
+		case c < 0xf0:
+			n += len(`\u0000`) - 3
+		default:
+			n += len(`\ud800\udc00`) - 4
+		}
+	}
+	return n
+}
+
+// newline starts the line of an item or a closing bracket.
+func (s *jsonStyle) newline(r *render, b []byte, depth int) ([]byte, error) {
+	n := depth * len(s.indent)
+	if err := r.bound(len(b) + n); err != nil {
+		return nil, err
+	}
+	if s.multiline {
+		b = append(b, '\n')
+		for range depth {
+			b = append(b, s.indent...)
+		}
+	}
+	return b, r.spend((n + len(s.itemSep) + len(s.keySep)) / copyStep)
 }
 
 func (s *jsonStyle) appendList(r *render, b []byte, items []Value, depth int) ([]byte, error) {
@@ -140,14 +181,18 @@ func (s *jsonStyle) appendList(r *render, b []byte, items []Value, depth int) ([
 			b = append(b, s.itemSep...)
 		}
 		var err error
-		if b, err = s.append(r, s.newline(b, depth+1), item, depth+1); err != nil {
+		if b, err = s.newline(r, b, depth+1); err != nil {
+			return nil, err
+		}
+		if b, err = s.append(r, b, item, depth+1); err != nil {
 			return nil, err
 		}
 		if err := r.bound(len(b)); err != nil {
 			return nil, err
 		}
 	}
-	return append(s.newline(b, depth), ']'), nil
+	b, err := s.newline(r, b, depth)
+	return append(b, ']'), err
 }
 
 func (s *jsonStyle) appendDict(r *render, b []byte, d *Dict, depth int) ([]byte, error) {
@@ -171,10 +216,13 @@ func (s *jsonStyle) appendDict(r *render, b []byte, d *Dict, depth int) ([]byte,
 		if err != nil {
 			return nil, err
 		}
-		if err := r.spendWork(len(key)); err != nil {
+		if b, err = s.newline(r, b, depth+1); err != nil {
 			return nil, err
 		}
-		b = append(appendJSONString(s.newline(b, depth+1), key, s.ensureASCII), s.keySep...)
+		if b, err = s.appendText(r, b, key); err != nil {
+			return nil, err
+		}
+		b = append(b, s.keySep...)
 		if b, err = s.append(r, b, d.values[i], depth+1); err != nil {
 			return nil, err
 		}
@@ -182,13 +230,17 @@ func (s *jsonStyle) appendDict(r *render, b []byte, d *Dict, depth int) ([]byte,
 			return nil, err
 		}
 	}
-	return append(s.newline(b, depth), '}'), nil
+	b, err = s.newline(r, b, depth)
+	return append(b, '}'), err
 }
 
 // keyOrder is nil for the dict's own order.
 func (s *jsonStyle) keyOrder(r *render, d *Dict) ([]int, error) {
 	if !s.sortKeys {
 		return nil, nil
+	}
+	if err := r.spend(d.Len()); err != nil {
+		return nil, err
 	}
 	order := make([]int, d.Len())
 	for i := range order {

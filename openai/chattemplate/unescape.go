@@ -86,11 +86,17 @@ func unescapeHex(b *strings.Builder, s string, digits int) (int, error) {
 
 // escapeRune is the escape that Python's repr and backslashreplace give a character.
 func escapeRune(r rune) string {
+	kind, digits := byte('U'), 8
 	switch {
 	case r < 0x100:
-		return fmt.Sprintf("\\x%02x", r)
+		kind, digits = 'x', 2
 	case r < 0x10000:
-		return fmt.Sprintf("\\u%04x", r)
+		kind, digits = 'u', 4
 	}
-	return fmt.Sprintf("\\U%08x", r)
+	b := make([]byte, 0, 10)
+	b = append(b, '\\', kind)
+	for shift := 4 * (digits - 1); shift >= 0; shift -= 4 {
+		b = append(b, hexDigits[r>>shift&15])
+	}
+	return string(b)
 }

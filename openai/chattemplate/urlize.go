@@ -1,6 +1,7 @@
 package chattemplate
 
 import (
+	"cmp"
 	"regexp"
 	"slices"
 	"strings"
@@ -18,6 +19,7 @@ var (
 
 // linker turns the words of a text into links.
 type linker struct {
+	r       *render
 	limit   int // characters of an address that are shown
 	limited bool
 	attrs   string
@@ -33,7 +35,7 @@ func urlizeFilter(r *render, v Value, a args) (Value, error) {
 	if err != nil {
 		return nil, err
 	}
-	var l linker
+	l := linker{r: r}
 	if p[0] != nil && !isNone(p[0]) {
 		n, ok := asInt(p[0])
 		if !ok {
@@ -48,11 +50,11 @@ func urlizeFilter(r *render, v Value, a args) (Value, error) {
 		return nil, err
 	}
 	escaped, _ := text(s)
-	if err := r.spendText(8 * len(escaped)); err != nil {
+	if err := r.spend(2 * len(escaped)); err != nil {
 		return nil, err
 	}
-	out := l.text(escaped)
-	if err := r.spendText(len(out)); err != nil {
+	out, err := l.text(escaped)
+	if err != nil {
 		return nil, err
 	}
 	if r.autoescape {
@@ -71,6 +73,9 @@ func (l *linker) attributes(r *render, nofollow, target, rel Value) error {
 		s, ok := text(rel)
 		if !ok {
 			return raise("AttributeError", "'"+rel.typeName()+"' object has no attribute 'split'")
+		}
+		if err := r.spend(4 * len(s)); err != nil {
+			return err
 		}
 		parts = append(parts, splitSpace(s, -1)...)
 	}
@@ -100,6 +105,9 @@ func (l *linker) addSchemes(r *render, v Value) error {
 		if !ok {
 			return typeError("expected string or bytes-like object, got '%s'", item.typeName())
 		}
+		if err := r.spend(2 * len(s)); err != nil {
+			return err
+		}
 		if !schemePattern.MatchString(s) {
 			return argumentError("%s is not a valid URI scheme prefix.", reprString(s))
 		}
@@ -109,7 +117,7 @@ func (l *linker) addSchemes(r *render, v Value) error {
 }
 
 // text links the words of an escaped text; what is between them stays.
-func (l *linker) text(s string) string {
+func (l *linker) text(s string) (string, error) {
 	var b strings.Builder
 	for s != "" {
 		end := strings.IndexFunc(s, func(c rune) bool { return isSpace(c) })
@@ -117,6 +125,9 @@ func (l *linker) text(s string) string {
 			end = len(s)
 		}
 		b.WriteString(l.word(s[:end]))
+		if err := cmp.Or(l.r.bound(b.Len()), l.r.spend(1+len(l.schemes)+len(l.attrs)/copyStep)); err != nil {
+			return "", err
+		}
 		s = s[end:]
 		end = strings.IndexFunc(s, func(c rune) bool { return !isSpace(c) })
 		if end < 0 {
@@ -125,25 +136,24 @@ func (l *linker) text(s string) string {
 		b.WriteString(s[:end])
 		s = s[end:]
 	}
-	return b.String()
+	return b.String(), nil
 }
 
 // word links a word without the brackets and marks around it.
 func (l *linker) word(s string) string {
 	rest := cutAll(s, strings.CutPrefix, "(", "<", "&lt;")
-	middle := cutAll(rest, strings.CutSuffix, ")", ">", ".", ",", "&gt;")
-	head, tail := s[:len(s)-len(rest)], rest[len(middle):]
+	end := len(cutAll(rest, strings.CutSuffix, ")", ">", ".", ",", "&gt;"))
+	head := s[:len(s)-len(rest)]
 	for _, pair := range [][2]string{{"(", ")"}, {"<", ">"}, {"&lt;", "&gt;"}} {
-		opened := strings.Count(middle, pair[0])
-		if opened <= strings.Count(middle, pair[1]) {
+		opened := strings.Count(rest[:end], pair[0])
+		if opened <= strings.Count(rest[:end], pair[1]) {
 			continue
 		}
-		for range min(opened, strings.Count(tail, pair[1])) { // closing marks that the word needs
-			end := strings.Index(tail, pair[1]) + len(pair[1])
-			middle, tail = middle+tail[:end], tail[end:]
+		for range min(opened, strings.Count(rest[end:], pair[1])) { // closing marks that the word needs
+			end += strings.Index(rest[end:], pair[1]) + len(pair[1])
 		}
 	}
-	return head + l.link(middle) + tail
+	return head + l.link(rest[:end]) + rest[end:]
 }
 
 // cutAll takes marks off one end of s as long as there are any.

@@ -95,7 +95,7 @@ func (u *Undefined) message() string {
 	case isStr:
 		return "'" + objectRepr(u.obj) + "' has no attribute " + reprString(string(name))
 	}
-	text, err := repr(new(render), u.name)
+	text, err := repr(&render{limits: Limits{Steps: maxMessage, Output: maxMessage}}, u.name)
 	if err != nil {
 		text = "…"
 	}
@@ -195,6 +195,17 @@ func (r Range) len() int {
 		return (r.start-r.stop-1)/-r.step + 1
 	}
 	return 0
+}
+
+// contains is v in r, which only numbers can be.
+func (r Range) contains(v Value) bool {
+	n, ok := asInt(v)
+	if f, isFloat := v.(Float); isFloat {
+		n = int(max(min(f, 1<<62), -1<<62))
+		ok = Float(n) == f
+	}
+	last := r.start + (r.len()-1)*r.step
+	return ok && r.len() > 0 && n >= min(r.start, last) && n <= max(r.start, last) && (n-r.start)%r.step == 0
 }
 
 func (r Range) at(i int) Value { return Int(r.start + i*r.step) }

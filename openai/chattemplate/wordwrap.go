@@ -147,45 +147,38 @@ func (w wrapper) longWord(cur, chunks [][]rune, used int) (line, rest [][]rune) 
 // chunks cuts a line into words, runs of space and, when hyphens break, the parts of hyphenated words.
 func (w wrapper) chunks(s []rune) [][]rune {
 	var chunks [][]rune
-	for len(s) > 0 {
-		n := 1
+	for from, before := 0, 0; from < len(s); {
+		end := from + 1
 		switch {
-		case isWrapSpace(s[0]):
-			for n < len(s) && isWrapSpace(s[n]) {
-				n++
+		case isWrapSpace(s[from]):
+			for end < len(s) && isWrapSpace(s[end]) {
+				end++
 			}
 		case w.hyphens:
-			n = hyphenChunk(s, chunks)
+			end = from + hyphenChunk(s[before:], from-before)
 		default:
-			for n < len(s) && !isWrapSpace(s[n]) {
-				n++
+			for end < len(s) && !isWrapSpace(s[end]) {
+				end++
 			}
 		}
-		chunks = append(chunks, s[:n])
-		s = s[n:]
+		chunks = append(chunks, s[from:end:end])
+		before, from = from, end
 	}
 	return chunks
 }
 
 // hyphenChunk follows textwrap's wordsep_re: a dash of two or more between words is a chunk of its own, and a word ends
-// behind a hyphen between letters.
-func hyphenChunk(s []rune, before [][]rune) int {
-	if s[0] == '-' && len(before) > 0 {
-		last := before[len(before)-1]
+// behind a hyphen between letters. The chunk starts at offset of all, behind the chunk before it, into which look-behinds
+// may reach.
+func hyphenChunk(all []rune, offset int) int {
+	if s := all[offset:]; s[0] == '-' && offset > 0 {
 		n := 0
 		for n < len(s) && s[n] == '-' {
 			n++
 		}
-		if n >= 2 && n < len(s) && isWord(s[n]) && isWordPunct(last[len(last)-1]) {
+		if n >= 2 && n < len(s) && isWord(s[n]) && isWordPunct(all[offset-1]) {
 			return n
 		}
-	}
-	all := s
-	offset := 0
-	if len(before) > 0 { // look-behinds may reach into the chunk before
-		last := before[len(before)-1]
-		all = append(append([]rune{}, last...), s...)
-		offset = len(last)
 	}
 	for n := 1; ; n++ {
 		at := offset + n // end of the word so far
