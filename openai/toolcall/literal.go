@@ -31,7 +31,15 @@ func pythonValue(c *cursor, dst []byte, depth int) ([]byte, bool) {
 	}
 	word := c.scalar()
 	v, ok := pythonScalar(word)
+	if !ok && c.names && bareName(word) {
+		return openai.AppendString(dst, word), true
+	}
 	return append(dst, v...), ok
+}
+
+// bareName reports whether a word may be a variable's name.
+func bareName(word string) bool {
+	return word != "" && !digit(word[0]) && strings.IndexAny(word, "+-.") < 0
 }
 
 // pythonScalar is the JSON of a number or of a word that stands for a value; any other word stays what it is.
@@ -199,8 +207,9 @@ func pythonKey(c *cursor, dst []byte) ([]byte, bool) {
 	if q, ok := c.quote(); ok {
 		return pythonString(c, dst, q)
 	}
-	key, ok := pythonScalar(c.scalar())
-	return openai.AppendString(dst, key), ok
+	word := c.scalar()
+	key, ok := pythonScalar(word)
+	return openai.AppendString(dst, key), ok || c.names && bareName(word)
 }
 
 // separated steps over a comma, or stays before the closing bracket.

@@ -9,8 +9,9 @@ import (
 // pythonArgs turns keyword arguments into the members of an object: strings as they come, all else one by one.
 //
 // An argument ends where the call does or where a comma and the next keyword stand. If it is more than a literal up to
-// there, it becomes a string that holds its source text; where it begins with a string literal, that has been passed on
-// before the rest was seen, and the rest follows it. So the object is complete whatever the model writes.
+// there, it becomes a string that holds its source text, as a bare name does also within a list or a dict. Where it
+// begins with a string literal, that has been passed on before the rest was seen, and the rest follows it. So the object
+// is complete whatever the model writes.
 type pythonArgs struct {
 	key   string // of the value being read
 	first bool
@@ -55,7 +56,7 @@ func (a *pythonArgs) read(p *Parser, eof bool) bool {
 			}
 			continue
 		}
-		c := &cursor{text: p.buf}
+		c := &cursor{text: p.buf, names: true}
 		seq := a.next(p, c)
 		switch {
 		case c.short && eof:
@@ -279,7 +280,7 @@ func (a *pythonArgs) pass(p *Parser, text string) {
 // cut ends arguments that the answer's end has cut off before it is known what follows: a value that cannot have ended
 // stays open, as it would in JSON, and what is no part of it is content.
 func (a *pythonArgs) cut(p *Parser) {
-	c := &cursor{text: p.buf, eof: true}
+	c := &cursor{text: p.buf, eof: true, names: true}
 	switch a.at {
 	case afterLiteral:
 		p.argue(`"`)
