@@ -15,6 +15,7 @@ type cursor struct {
 	pos   int
 	eof   bool
 	short bool
+	names bool // in Python's literals a bare name stands for itself, as a string
 }
 
 func (c *cursor) rest() string { return c.text[c.pos:] }

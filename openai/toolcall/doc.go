@@ -9,6 +9,6 @@
 //     if it turns out to be no call it comes out as content, to the last byte. From then on whatever the model writes
 //     as arguments is passed on, also if the model makes a mess of it or is cut off: the parser closes nothing in the
 //     model's name.
-//   - Nothing is lost but the format's own markers, whole or cut off with the answer, white space between a call's parts,
-//     and text around calls that is nothing but white space.
+//   - Nothing is lost but the format's own markers, whole or cut off with the answer, white space and comments between a
+//     call's parts, and text around calls that is nothing but white space.
 package toolcall

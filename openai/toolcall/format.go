@@ -13,8 +13,19 @@ type format struct {
 	bare   bool     // open is ordinary text
 	more   bool     // a call may follow another without a marker
 
+	// listEnd matches what ends a list of calls, if that may be more than a bracket.
+	listEnd func(c *cursor) bool
+
 	// head matches a call from one of open or, with more, from the end of the call before, to its arguments.
 	head func(p *Parser, c *cursor, more bool) (start, bool)
+}
+
+// listEnds steps over what ends a list of calls.
+func (f *format) listEnds(c *cursor) bool {
+	if f.listEnd != nil {
+		return f.listEnd(c)
+	}
+	return c.lit("]")
 }
 
 // find returns where the first marker of a text stands, and whether it may open a call.

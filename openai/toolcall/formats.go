@@ -45,15 +45,21 @@ var (
 	// [f(a=1, b="x"), g()]
 	pythonFormat = &format{
 		open: []string{"<|python_start|>", "<|python_tag|>", "["}, closes: []string{"<|python_end|>"},
-		bare: true, more: true, head: pythonHead,
+		bare: true, more: true, head: pythonHead, listEnd: pythonListEnd,
 	}
 
 	// <|tool_call_start|>[f(a=1, b="x"), g()]<|tool_call_end|>
-	lfmFormat = &format{open: []string{"<|tool_call_start|>"}, closes: []string{"<|tool_call_end|>"}, more: true, head: pythonHead}
+	lfmFormat = &format{
+		open: []string{"<|tool_call_start|>"}, closes: []string{"<|tool_call_end|>"},
+		more: true, head: pythonHead, listEnd: pythonListEnd,
+	}
 
 	// <function_calls>f(a=1, b="x")
 	// g()</function_calls>
-	olmoFormat = &format{open: []string{"<function_calls>"}, closes: []string{"</function_calls>"}, more: true, head: linesHead}
+	olmoFormat = &format{
+		open: []string{"<function_calls>"}, closes: []string{"</function_calls>"},
+		more: true, head: linesHead, listEnd: pythonListEnd,
+	}
 
 	// <｜tool▁calls▁begin｜><｜tool▁call▁begin｜>function<｜tool▁sep｜>f
 	// ```json

@@ -2,20 +2,26 @@ package toolcall
 
 import (
 	"encoding/json"
+	"math/big"
+	"slices"
 	"strings"
+
+	"leeway/openai"
 )
 
 // maxLiteral bounds how deep Python's literals may nest.
 const maxLiteral = 64
 
-// pythonValue appends the JSON of the Python literal at the cursor.
+// pythonValue appends the JSON of the Python literal at the cursor. If it fails, what it has appended is worth something
+// only where the text was cut off.
 func pythonValue(c *cursor, dst []byte, depth int) ([]byte, bool) {
-	c.space()
+	c.gap()
+	if q, ok := c.quote(); ok {
+		return pythonString(c, dst, q)
+	}
 	switch b := c.peek(); {
 	case depth > maxLiteral:
 		return dst, false
-	case b == '"' || b == '\'':
-		return pythonString(c, dst)
 	case b == '[':
 		return pythonList(c, dst, ']', depth)
 	case b == '(':
@@ -24,19 +30,72 @@ func pythonValue(c *cursor, dst []byte, depth int) ([]byte, bool) {
 		return pythonDict(c, dst, depth)
 	}
 	word := c.scalar()
+	v, ok := pythonScalar(word)
+	if !ok && c.names && bareName(word) {
+		return openai.AppendString(dst, word), true
+	}
+	return append(dst, v...), ok
+}
+
+// bareName reports whether a word may be a variable's name.
+func bareName(word string) bool {
+	return word != "" && !digit(word[0]) && strings.IndexAny(word, "+-.") < 0
+}
+
+// pythonScalar is the JSON of a number or of a word that stands for a value; any other word stays what it is.
+func pythonScalar(word string) (string, bool) {
 	switch word {
 	case "True", "true":
-		return append(dst, "true"...), true
+		return "true", true
 	case "False", "false":
-		return append(dst, "false"...), true
+		return "false", true
 	case "None", "null":
-		return append(dst, "null"...), true
+		return "null", true
 	}
-	if word == "" || strings.IndexByte("-0123456789", word[0]) < 0 || !json.Valid([]byte(word)) {
-		return dst, false
+	n, ok := pythonNumber(word)
+	if !ok {
+		return word, false
 	}
-	return append(dst, word...), true
+	return n, true
 }
+
+// maxBased bounds the length of a number that has to be converted to decimal.
+const maxBased = 256
+
+// pythonNumber writes a number as JSON does. The digits of a decimal one stay as they are.
+func pythonNumber(word string) (string, bool) {
+	digits := strings.TrimLeft(word, "+-")
+	if digits == "" || len(word)-len(digits) > 1 {
+		return "", false
+	}
+	sign := ""
+	if word[0] == '-' {
+		sign = "-"
+	}
+	if len(digits) > 2 && digits[0] == '0' && strings.IndexByte("xXoObB", digits[1]) >= 0 {
+		n, ok := new(big.Int), len(word) <= maxBased
+		if ok {
+			_, ok = n.SetString(digits, 0)
+		}
+		return sign + n.String(), ok
+	}
+	out := make([]byte, 0, len(digits)+2)
+	for i := range len(digits) {
+		b, before, after := digits[i], i > 0 && digit(digits[i-1]), i+1 < len(digits) && digit(digits[i+1])
+		switch {
+		case b == '_' && before && after:
+		case b == '.' && !before && after:
+			out = append(out, '0', '.')
+		case b == '.' && before && !after:
+			out = append(out, '.', '0')
+		default:
+			out = append(out, b)
+		}
+	}
+	return sign + string(out), digit(out[0]) && json.Valid(out)
+}
+
+func digit(b byte) bool { return '0' <= b && b <= '9' }
 
 // dictHead matches the first call of a list of calls that are written as Python's dicts, or the next one.
 func dictHead(p *Parser, c *cursor, more bool) (s start, ok bool) {
@@ -75,21 +134,29 @@ func (c *cursor) scalar() string {
 	return c.text[start:c.pos]
 }
 
-// pythonString appends a string literal; two that stand side by side are not joined.
-func pythonString(c *cursor, dst []byte) ([]byte, bool) {
-	quote := c.text[c.pos]
-	out, n, closed := pythonText(append(dst, '"'), c.text[c.pos+1:], quote, c.eof)
-	c.pos += 1 + n
-	c.short = c.short || !closed && !c.eof
-	return append(out, '"'), closed
+// pythonString appends a string literal, and with it those that stand side by side with it.
+func pythonString(c *cursor, dst []byte, q quoting) ([]byte, bool) {
+	dst = append(dst, '"')
+	for ok := true; ok; q, ok = c.quote() {
+		out, n, closed := pythonText(dst, c.rest(), q, c.eof)
+		dst = out
+		c.pos += n
+		if !closed {
+			c.short = c.short || !c.eof
+			return dst, false
+		}
+		c.gap()
+	}
+	return append(dst, '"'), true
 }
 
-// pythonList appends a list or a tuple, which JSON does not tell apart.
+// pythonList appends a list or a tuple, which JSON does not tell apart. A value alone in parentheses is no tuple.
 func pythonList(c *cursor, dst []byte, end byte, depth int) ([]byte, bool) {
 	c.pos++
+	start := len(dst)
 	dst = append(dst, '[')
 	for first := true; ; first = false {
-		c.space()
+		c.gap()
 		if c.peek() == end {
 			c.pos++
 			return append(dst, ']'), true
@@ -101,31 +168,31 @@ func pythonList(c *cursor, dst []byte, end byte, depth int) ([]byte, bool) {
 		if dst, ok = pythonValue(c, dst, depth+1); !ok || !c.separated(end) {
 			return dst, false
 		}
+		if first && end == ')' && c.peek() == end && c.text[c.pos-1] != ',' {
+			c.pos++
+			return slices.Delete(dst, start, start+1), true
+		}
 	}
 }
 
-// pythonDict appends a dict whose keys are strings, as JSON wants them.
+// pythonDict appends a dict.
 func pythonDict(c *cursor, dst []byte, depth int) ([]byte, bool) {
 	c.pos++
 	dst = append(dst, '{')
 	for first := true; ; first = false {
-		c.space()
-		b := c.peek()
-		if b == '}' {
+		c.gap()
+		if c.peek() == '}' {
 			c.pos++
 			return append(dst, '}'), true
-		}
-		if b != '"' && b != '\'' {
-			return dst, false
 		}
 		if !first {
 			dst = append(dst, ',')
 		}
 		var ok bool
-		if dst, ok = pythonString(c, dst); !ok {
+		if dst, ok = pythonKey(c, dst); !ok {
 			return dst, false
 		}
-		c.space()
+		c.gap()
 		if !c.lit(":") {
 			return dst, false
 		}
@@ -135,8 +202,37 @@ func pythonDict(c *cursor, dst []byte, depth int) ([]byte, bool) {
 	}
 }
 
+// pythonKey appends a dict's key, which in JSON is a string whatever it is in Python.
+func pythonKey(c *cursor, dst []byte) ([]byte, bool) {
+	if q, ok := c.quote(); ok {
+		return pythonString(c, dst, q)
+	}
+	word := c.scalar()
+	key, ok := pythonScalar(word)
+	return openai.AppendString(dst, key), ok || c.names && bareName(word)
+}
+
 // separated steps over a comma, or stays before the closing bracket.
 func (c *cursor) separated(end byte) bool {
-	c.space()
+	c.gap()
 	return c.peek() == end || c.lit(",")
+}
+
+// gap steps over what Python ignores: white space, comments, and the end of a line behind a backslash.
+func (c *cursor) gap() {
+	for {
+		c.space()
+		rest := c.rest()
+		switch {
+		case strings.HasPrefix(rest, "#"):
+			n := strings.IndexByte(rest, '\n')
+			if n < 0 {
+				n, c.short = len(rest), c.short || !c.eof
+			}
+			c.pos += n
+		case strings.HasPrefix(rest, `\`) && c.any("\\\n", "\\\r\n"):
+		default:
+			return
+		}
+	}
 }

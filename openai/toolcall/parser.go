@@ -258,7 +258,7 @@ func (p *Parser) afterCall(eof bool) bool {
 	list, closes := p.list, p.format.closes
 	for mark := 0; ; mark = c.pos {
 		c.space()
-		if list && c.lit("]") {
+		if list && p.format.listEnds(c) {
 			list = false
 			continue
 		}
