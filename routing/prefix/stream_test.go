@@ -29,69 +29,6 @@ func TestAGapIsResumedOnceAndThenAdopted(t *testing.T) { // row 2, case D1
 	w.wants(Certified, 10)
 }
 
-// A stream is resumed after the first rank's number, and repeats what it has sent of the others since then.
-func TestAResumedStreamMayRepeatItself(t *testing.T) { // rows 2 and 10, case D1
-	w := newWorker(t)
-	w.feed.EachRank(true)
-	apply := func(rank int32, number uint64, want Verdict) {
-		t.Helper()
-		if got := w.feed.Apply(t0, &Batch{Sequence: number, Rank: rank, Events: []Event{w.whole()}}); got != want {
-			t.Fatalf("rank %d, %d: verdict %d, want %d", rank, number, got, want)
-		}
-	}
-	words := func(want ...Word) {
-		t.Helper()
-		var q Query
-		q.Ask(t0, w.prompt, []Source{{Feed: w.feed, Rank: 0}, {Feed: w.feed, Rank: 1}})
-		for rank, word := range want {
-			if q.Claims[rank].Word != word {
-				t.Fatalf("rank %d is %s, want %s", rank, q.Claims[rank].Word, word)
-			}
-		}
-	}
-	apply(0, 1, Applied)
-	for number := range uint64(3) {
-		apply(1, number+1, Applied)
-	}
-	apply(1, 6, Resume)
-	w.feed.Disconnected()
-	w.feed.Subscribed(1)
-	words(Suspended, Gap)
-	apply(1, 2, Heard)
-	apply(1, 3, Heard)
-	words(Suspended, Gap)
-	apply(1, 6, Applied) // still a gap, which is taken now
-	words(Suspended, Certified)
-	apply(0, 2, Applied)
-	words(Certified, Certified)
-	w.lost(Gap, 1)
-	w.lost(Restart, 0)
-
-	apply(1, 9, Resume) // of one rank: it repeats the last one, and the gap stays
-	w.feed.Disconnected()
-	w.feed.Subscribed(2)
-	apply(0, 2, Heard)
-	apply(1, 9, Applied)
-	w.lost(Gap, 2)
-}
-
-func TestAnotherProcessMayHaveFewerRanks(t *testing.T) { // rows 3 and 10
-	w := newWorker(t)
-	w.batch(1, Applied, w.whole())
-	w.feed.Apply(t0, &Batch{Sequence: 1, Rank: 1, Events: []Event{w.whole()}})
-	w.wants(Ranks, 0)
-	w.lost(Ranks, 1)
-	if w.feed.index.Stats(t0)[0].Certified {
-		t.Error("the gauge says certified")
-	}
-	w.feed.Drop(Restart)
-	w.batch(1, Applied, w.whole())
-	w.wants(Certified, 10)
-	if !w.feed.index.Stats(t0)[0].Certified {
-		t.Error("the gauge says not certified")
-	}
-}
-
 func TestAWorkerWithoutHistoryIsNotAskedForIt(t *testing.T) {
 	w := newWorker(t)
 	w.feed.NoResume()
