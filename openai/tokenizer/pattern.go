@@ -18,9 +18,10 @@ type alternative []item
 
 // item is one of: a run of a class, a choice of fixed sequences, a look-ahead, a hand-written scanner.
 type item struct {
-	set       *runeSet
-	min, max  int // of the run; max < 0: no limit
-	backtrack bool
+	set        *runeSet
+	min, max   int  // of the run; max < 0: no limit
+	possessive bool // the run never gives back
+	backtrack  bool
 
 	choice []fixed  // tried in order; min 0 makes it optional
 	open   *runeSet // what a choice can begin with
@@ -153,7 +154,7 @@ func (p *pattern) compile() {
 				open, _ := a[j : j+1].begin()
 				a[j].open = newRuneSet(open)
 			}
-			a[j].backtrack = a[j].set != nil && a[j].min != a[j].max && a[j+1:].wants(a[j].set.source)
+			a[j].backtrack = a[j].set != nil && !a[j].possessive && a[j].min != a[j].max && a[j+1:].wants(a[j].set.source)
 		}
 		begin, _ := a.begin()
 		wide := begin.intersect(ranges{{utf8Starts - 1, 0x10ffff}})
@@ -180,6 +181,19 @@ func (a alternative) wants(set ranges) bool {
 		}
 	}
 	return len(begin.intersect(set)) > 0
+}
+
+// gropes tells whether a run that gives back is followed by one that may have been vain: then every place to give back
+// to costs as much as the run.
+func (a alternative) gropes() bool {
+	for k := range a {
+		for j := k + 1; a[k].backtrack && a[k].max < 0 && j < len(a); j++ {
+			if _, always := a[j+1:].begin(); !always && a[j].set != nil && a[j].max < 0 {
+				return true
+			}
+		}
+	}
+	return false
 }
 
 // consumes tells whether a match is never empty.

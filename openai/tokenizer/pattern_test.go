@@ -20,6 +20,9 @@ func TestPatternsMatchWhatABacktrackingEngineMatches(t *testing.T) {
 		{"letters of Unicode 16", `\p{L}+`, "\u1c89", []string{"\u1c89"}},
 		{"classes intersect", `[\p{L}&&[^\p{Han}]]+`, "ab漢字cd", []string{"ab", "cd"}},
 		{"a negated class in a class", `[^(\s|[.,])]+`, "a(b.c d|e", []string{"a", "b", "c", "d", "e"}},
+		{"a possessive run gives nothing back", `a++a|a`, "aaa", []string{"a", "a", "a"}},
+		{"a possessive run before one that may be empty", `[a-z0-9]*+'*+\w|\w`, "ab", []string{"a", "b"}},
+		{"a counted run that is repeated", `\p{N}{1,3}+`, "123456 7", []string{"123456", "7"}},
 		{"spaces between letters", `(?:\p{L}\p{M}*(?: \p{L}\p{M}*)*)+`, "a b  c e\u0301 f.", []string{"a b", "c e\u0301 f"}},
 	} {
 		p, err := parsePattern(test.pattern)
@@ -38,7 +41,7 @@ func TestPatternsMatchWhatABacktrackingEngineMatches(t *testing.T) {
 }
 
 func TestWhatThePatternParserDoesNotKnowIsLeftToTheGeneralEngine(t *testing.T) {
-	for _, pattern := range []string{`a*`, `(?!\S)`, `(a)`, `a+?`, `\bword`, `^a`, `(?<=a)b`, `(?i:ss)`, `[`, `a{2,1}`, `\p{`, `\`, `(?:a|b)+`, `a++a`, `x|`} {
+	for _, pattern := range []string{`a*`, `(?!\S)`, `(a)`, `a+?`, `\bword`, `^a`, `(?<=a)b`, `(?i:ss)`, `[`, `a{2,1}`, `\p{`, `\`, `(?:a|b)+`, `(?:ab)++`, `a++*`, `a{3}+`, `a{,3}`, `a{2}?`, `x|`, `\s*\s*\s*x`} {
 		if _, err := parsePattern(pattern); err == nil {
 			t.Errorf("%q was accepted", pattern)
 		}
