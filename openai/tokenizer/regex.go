@@ -27,8 +27,12 @@ func compileRegex(src string) (*regex, error) {
 	return &regex{program: p}, nil
 }
 
-// all returns the byte offsets of the matches in s. An empty match where the last one ended does not count.
+// all returns the byte offsets of the matches in s. An empty match where the last one ended does not count, and in an
+// empty text there are none.
 func (x *regex) all(s string) [][]int {
+	if s == "" {
+		return nil
+	}
 	m, ok := x.machines.Get().(*machine)
 	if !ok {
 		m = &machine{program: x.program}
