@@ -2,6 +2,7 @@ package tokenizer
 
 import (
 	"slices"
+	"strings"
 	"testing"
 	"testing/fstest"
 )
@@ -73,6 +74,14 @@ func TestBytesAndTheFirstTokenAreToldApart(t *testing.T) {
 			t.Errorf("%s: %v is %q, want %q", test.decoders, test.ids, got, test.want)
 		}
 		stream(t, tok, test.ids, false)
+	}
+}
+
+func TestANormalizedTokenThatNothingIsLeftOfIsRefused(t *testing.T) {
+	_, err := Load(file(map[string]string{
+		"normalizer": `{"type":"Strip","strip_left":true,"strip_right":true}`, "added_tokens": `[{"id":3,"content":"\n","normalized":true}]`}))
+	if err == nil || !strings.Contains(err.Error(), `leaves nothing of "\n"`) {
+		t.Errorf("error %v", err)
 	}
 }
 

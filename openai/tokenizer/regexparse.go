@@ -110,6 +110,12 @@ func (p *regexParser) atom() (*regexNode, error) {
 		}
 	}
 	switch c := p.src[p.pos]; {
+	case p.accept(`\R`): // a line end of any system
+		return newlines(), nil
+	case p.accept(`\h`):
+		return &regexNode{kind: nodeSet, set: hexDigits}, nil
+	case p.accept(`\H`):
+		return &regexNode{kind: nodeSet, set: hexDigits.complement()}, nil
 	case c == '(':
 		return p.group()
 	case c == '.':
@@ -131,6 +137,14 @@ func (p *regexParser) atom() (*regexNode, error) {
 	}
 	set, err := p.folded()
 	return &regexNode{kind: nodeSet, set: set}, err
+}
+
+var hexDigits = ranges{{'0', '9'}, {'A', 'F'}, {'a', 'f'}}
+
+func newlines() *regexNode {
+	both := &regexNode{kind: nodeCat, parts: []*regexNode{{set: ranges{{'\r', '\r'}}}, {set: ranges{{'\n', '\n'}}}}}
+	one := &regexNode{set: ranges{{'\n', '\r'}, {0x85, 0x85}, {0x2028, 0x2029}}}
+	return &regexNode{kind: nodeAtomic, parts: []*regexNode{{kind: nodeAlt, parts: []*regexNode{both, one}}}}
 }
 
 // folded reads a class and folds case in it where the option i is on; classes that stand by themselves are not folded.
