@@ -183,19 +183,6 @@ func (a alternative) wants(set ranges) bool {
 	return len(begin.intersect(set)) > 0
 }
 
-// gropes tells whether a run that gives back is followed by one that may have been vain: then every place to give back
-// to costs as much as the run.
-func (a alternative) gropes() bool {
-	for k := range a {
-		for j := k + 1; a[k].backtrack && a[k].max < 0 && j < len(a); j++ {
-			if _, always := a[j+1:].begin(); !always && a[j].set != nil && a[j].max < 0 {
-				return true
-			}
-		}
-	}
-	return false
-}
-
 // consumes tells whether a match is never empty.
 func (a alternative) consumes() bool {
 	for _, it := range a {

@@ -39,10 +39,8 @@ func parsePattern(src string) (*pattern, error) {
 		return nil, fmt.Errorf("more than 32 alternatives")
 	}
 	out.compile()
-	for _, a := range out.alts {
-		if a.gropes() {
-			return nil, fmt.Errorf("runs that give back to one another")
-		}
+	if !out.linear() {
+		return nil, fmt.Errorf("runs that may be vain")
 	}
 	return out, nil
 }
