@@ -55,7 +55,6 @@ var custody = map[string][]string{
 	"github.com/rs/zerolog":              {"proxy", "workers", ".", "workers/sim"},
 	"github.com/VictoriaMetrics/metrics": {"proxy", "workers", "routing"},
 	"github.com/pelletier/go-toml/v2":    {"proxy/settings"},
-	"github.com/dlclark/regexp2/v2":      {"openai/tokenizer"},
 	"github.com/zeebo/xxh3":              {"routing/..."},
 	"golang.org/x/sync":                  {".", "proxy", "workers/..."},
 	"golang.org/x/net":                   {"proxy", "workers/..."},

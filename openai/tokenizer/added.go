@@ -127,7 +127,8 @@ func (m *matcher) longest(s string, i int) (end int, token *addedToken) {
 }
 
 // next returns the next token that counts at or after from: where its text is cut out of s (the flags may have widened or
-// refused it) and where to look on. Text before done belongs to what was cut before. token is nil at the end.
+// refused it) and where to look on. Text before done belongs to what was cut before; what is left of a token may be empty
+// or overlap that, as the library does not look. token is nil at the end.
 func (m *matcher) next(s string, from, done int) (start, end, resume int, token *addedToken) {
 	for {
 		start, end, token = m.find(s, from)
@@ -138,20 +139,30 @@ func (m *matcher) next(s string, from, done int) (start, end, resume int, token 
 		if token.SingleWord && (m.wordBefore(s, start) || m.wordAfter(s, end)) {
 			continue
 		}
-		if token.LStrip {
-			for at := start; at > 0; start = at {
-				at = runeBefore(s, at)
-				if r, _ := runeAt(s, at); !m.space.has(r) {
-					break
-				}
-			}
-			start = max(start, done)
-		}
 		if token.RStrip {
+			// The token before has been widened over this one: white space is known to end there.
+			if end < done {
+				end = done
+			}
 			end, _ = m.space.run(s, end, -1)
+		}
+		if token.LStrip {
+			start = m.stripBefore(s, start, done)
 		}
 		return start, end, from, token
 	}
+}
+
+// stripBefore returns where the white space before start begins, but not before done.
+func (m *matcher) stripBefore(s string, start, done int) int {
+	for start > done {
+		at := runeBefore(s, start)
+		if r, _ := runeAt(s, at); !m.space.has(r) {
+			break
+		}
+		start = at
+	}
+	return max(start, done)
 }
 
 func (m *matcher) wordBefore(s string, i int) bool {

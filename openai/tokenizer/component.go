@@ -72,6 +72,11 @@ func readComponent(raw []byte) (*component, error) {
 	if err := d.Decode(c); err != nil {
 		return nil, err
 	}
+	for _, part := range c.flat() {
+		if part.Type == "" {
+			return nil, fmt.Errorf("type is missing in %.80s", raw)
+		}
+	}
 	return c, nil
 }
 

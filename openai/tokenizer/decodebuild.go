@@ -56,8 +56,8 @@ func (p *decodePlan) add(c component) error {
 		p.fused = true
 		return nil
 	case "ByteLevel", "ByteFallback":
-		if p.mode != plainText || p.fused {
-			return errWhole
+		if p.mode != plainText || p.fused || p.uneven && c.Type == "ByteFallback" {
+			return errWhole // which tokens are bytes must not depend on the first
 		}
 		p.mode = byteTokens
 		if c.Type == "ByteLevel" {

@@ -59,20 +59,19 @@ func (d *Decoder) token(dst []byte, id uint32) []byte {
 		d.tokens = append(d.tokens, text)
 		return dst
 	}
-	table := &c.rest
-	if !d.started && c.first != nil {
-		table = c.first
-	}
-	text := table.get(id)
 	if flags&flagByte != 0 {
-		d.held = append(d.held, text...)
+		d.held = append(d.held, c.rest.get(id)...)
 		return dst
 	}
 	if len(d.held) > 0 {
 		dst = d.run(dst)
 	}
+	table := &c.rest
+	if !d.started && c.first != nil {
+		table = c.first
+	}
 	d.started = true
-	return d.emit(dst, text)
+	return d.emit(dst, table.get(id))
 }
 
 // run appends the text of the byte tokens that are held: characters if all of them are, else U+FFFD for every byte.

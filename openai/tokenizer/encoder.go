@@ -54,7 +54,7 @@ func keep(room []byte) []byte {
 func (e *encoder) text(s string, from int) {
 	m := e.t.added
 	done := from
-	for m != nil && done < len(s) {
+	for m != nil {
 		start, end, resume, token := m.next(s, from, done)
 		if start > done {
 			e.piece(s[done:start], done == 0)
@@ -65,7 +65,9 @@ func (e *encoder) text(s string, from int) {
 		if e.marking && start >= done && start > 0 {
 			e.cuts = append(e.cuts, cut{start, len(e.ids), resume})
 		}
-		e.ids = append(e.ids, token.ID)
+		if start < end {
+			e.ids = append(e.ids, token.ID)
+		}
 		done, from = end, resume
 	}
 	if done < len(s) {
@@ -89,7 +91,7 @@ func (e *encoder) piece(s string, first bool) {
 	}
 	m := e.t.addedNormal
 	done, from := 0, 0
-	for m != nil && done < len(s) {
+	for m != nil {
 		start, end, resume, token := m.next(s, from, done)
 		if start > done {
 			e.feed(0, s[done:start], first && done == 0)
@@ -97,7 +99,9 @@ func (e *encoder) piece(s string, first bool) {
 		if token == nil {
 			return
 		}
-		e.ids = append(e.ids, token.ID)
+		if start < end {
+			e.ids = append(e.ids, token.ID)
+		}
 		done, from = end, resume
 	}
 	if done < len(s) {

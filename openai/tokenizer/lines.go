@@ -9,6 +9,7 @@ import (
 	"io"
 	"os"
 	"path/filepath"
+	"slices"
 	"strconv"
 	"unicode/utf8"
 )
@@ -48,14 +49,17 @@ func DecodeLines(r io.Reader, w io.Writer, o Options) error {
 		return err
 	}
 	return eachLine(r, w, func(dst, line []byte) ([]byte, error) {
-		var ids []uint32
-		if err := json.Unmarshal(line, &ids); err != nil || ids == nil {
+		var list []*uint32
+		err := json.Unmarshal(line, &list)
+		if err != nil || list == nil || slices.Contains(list, nil) {
 			return dst, fmt.Errorf("want a JSON array of token ids, got %#.60q", line)
 		}
-		for _, id := range ids {
-			if _, ok := t.Token(id); !ok {
-				return dst, fmt.Errorf("the tokenizer has no token %d", id)
+		ids := make([]uint32, len(list))
+		for i, id := range list {
+			if _, ok := t.Token(*id); !ok {
+				return dst, fmt.Errorf("the tokenizer has no token %d", *id)
 			}
+			ids[i] = *id
 		}
 		return appendJSONString(dst, t.Decode(ids, o.SkipSpecialTokens)), nil
 	})
@@ -66,7 +70,11 @@ func (o Options) open() (*Tokenizer, error) {
 	if dir == "" {
 		return nil, errors.New("tokenizer-path: name the directory of a model")
 	}
-	if info, err := os.Stat(dir); err == nil && !info.IsDir() {
+	info, err := os.Stat(dir)
+	if err != nil {
+		return nil, fmt.Errorf("tokenizer-path: %w", err)
+	}
+	if !info.IsDir() {
 		dir = filepath.Dir(dir)
 	}
 	t, err := Load(os.DirFS(dir))

@@ -167,12 +167,12 @@ func (t *Tokenizer) addTokens(s *spec) (special map[string]bool, err error) {
 	if s.specialAsText {
 		list = slices.DeleteFunc(list, func(token *addedToken) bool { return special[token.Content] })
 	}
-	t.match(list)
-	return special, nil
+	return special, t.match(list)
 }
 
-// match builds the two matchers; special tokens come first in each.
-func (t *Tokenizer) match(list []*addedToken) {
+// match builds the two matchers; special tokens come first in each. A token that the normalizer leaves nothing of would
+// match everywhere.
+func (t *Tokenizer) match(list []*addedToken) error {
 	var raw, normal []*addedToken
 	var rawTexts, normalTexts []string
 	for _, special := range [...]bool{true, false} {
@@ -181,7 +181,11 @@ func (t *Tokenizer) match(list []*addedToken) {
 			case token.Special != special:
 			case token.Normalized:
 				normal = append(normal, token)
-				normalTexts = append(normalTexts, t.normalize(token.Content))
+				text := t.normalize(token.Content)
+				if text == "" {
+					return fmt.Errorf("added_tokens: the normalizer leaves nothing of %q, which is looked for in normalized text: not supported", token.Content)
+				}
+				normalTexts = append(normalTexts, text)
 			default:
 				raw = append(raw, token)
 				rawTexts = append(rawTexts, token.Content)
@@ -190,6 +194,7 @@ func (t *Tokenizer) match(list []*addedToken) {
 	}
 	t.added = newMatcher(raw, rawTexts)
 	t.addedNormal = newMatcher(normal, normalTexts)
+	return nil
 }
 
 func (t *Tokenizer) normalize(text string) string {

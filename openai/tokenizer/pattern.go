@@ -18,9 +18,10 @@ type alternative []item
 
 // item is one of: a run of a class, a choice of fixed sequences, a look-ahead, a hand-written scanner.
 type item struct {
-	set       *runeSet
-	min, max  int // of the run; max < 0: no limit
-	backtrack bool
+	set        *runeSet
+	min, max   int  // of the run; max < 0: no limit
+	possessive bool // the run never gives back
+	backtrack  bool
 
 	choice []fixed  // tried in order; min 0 makes it optional
 	open   *runeSet // what a choice can begin with
@@ -153,7 +154,7 @@ func (p *pattern) compile() {
 				open, _ := a[j : j+1].begin()
 				a[j].open = newRuneSet(open)
 			}
-			a[j].backtrack = a[j].set != nil && a[j].min != a[j].max && a[j+1:].wants(a[j].set.source)
+			a[j].backtrack = a[j].set != nil && !a[j].possessive && a[j].min != a[j].max && a[j+1:].wants(a[j].set.source)
 		}
 		begin, _ := a.begin()
 		wide := begin.intersect(ranges{{utf8Starts - 1, 0x10ffff}})

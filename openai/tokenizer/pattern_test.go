@@ -14,12 +14,15 @@ func TestPatternsMatchWhatABacktrackingEngineMatches(t *testing.T) {
 	}{
 		{"the last space goes with the word", ` ?\p{L}+|\s+(?!\S)|\s+`, "a   b  ", []string{"a", "  ", " b", "  "}},
 		{"the long s is an s", `(?i:'s|'t)|\p{L}+`, "it'ſ 'T", []string{"it", "'ſ", "'T"}},
-		{"a run gives back what the next needs", `[a-z]*[x-z]{2}`, "abxyz", []string{"abxyz"}},
-		{"upper and lower share letters", `[\p{Lu}\p{Lo}]*[\p{Ll}\p{Lo}]+`, "ABcDえ", []string{"ABc", "Dえ"}},
+		{"a run gives back what the next needs", `[a-z]*[x-z]{2}|[a-z]+`, "abxyz", []string{"abxyz"}},
+		{"upper and lower share letters", `[\p{Lu}\p{Lo}]*[\p{Ll}\p{Lo}]+|[\p{Lu}\p{Lo}]+`, "ABcDえ", []string{"ABc", "Dえ"}},
 		{"digits of Unicode 16", `\p{N}`, "x\U00010d40y", []string{"\U00010d40"}},
 		{"letters of Unicode 16", `\p{L}+`, "\u1c89", []string{"\u1c89"}},
 		{"classes intersect", `[\p{L}&&[^\p{Han}]]+`, "ab漢字cd", []string{"ab", "cd"}},
 		{"a negated class in a class", `[^(\s|[.,])]+`, "a(b.c d|e", []string{"a", "b", "c", "d", "e"}},
+		{"a possessive run gives nothing back", `a++ab|a+`, "aab", []string{"aa"}},
+		{"a possessive run before one that may be empty", `[a-y]*+'?+yz|[a-y]+`, "ayyz", []string{"ayy"}},
+		{"a counted run that is repeated", `\p{N}{1,3}+`, "123456 7", []string{"123456", "7"}},
 		{"spaces between letters", `(?:\p{L}\p{M}*(?: \p{L}\p{M}*)*)+`, "a b  c e\u0301 f.", []string{"a b", "c e\u0301 f"}},
 	} {
 		p, err := parsePattern(test.pattern)
@@ -38,7 +41,7 @@ func TestPatternsMatchWhatABacktrackingEngineMatches(t *testing.T) {
 }
 
 func TestWhatThePatternParserDoesNotKnowIsLeftToTheGeneralEngine(t *testing.T) {
-	for _, pattern := range []string{`a*`, `(?!\S)`, `(a)`, `a+?`, `\bword`, `^a`, `(?<=a)b`, `(?i:ss)`, `[`, `a{2,1}`, `\p{`, `\`, `(?:a|b)+`, `a++a`, `x|`} {
+	for _, pattern := range []string{`a*`, `(?!\S)`, `(a)`, `a+?`, `\bword`, `^a`, `(?<=a)b`, `(?i:ss)`, `[`, `a{2,1}`, `\p{`, `\`, `(?:a|b)+`, `(?:ab)++`, `a++*`, `a{3}+`, `a{,3}`, `a{2}?`, `x|`, `\s*\s*\s*x`, `\s*[\r\n]+|\s`, `a+b|a`} {
 		if _, err := parsePattern(pattern); err == nil {
 			t.Errorf("%q was accepted", pattern)
 		}

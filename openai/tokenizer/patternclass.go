@@ -32,12 +32,27 @@ func (p *patternParser) literal() ranges {
 
 // bracket reads a bracket expression after its [, with nested ones and intersections.
 func (p *patternParser) bracket() (ranges, error) {
-	negate := p.accept("^")
-	var set ranges
-	parts := []ranges{}
+	set, negate, err := p.bracketSet()
+	if negate {
+		set = set.complement()
+	}
+	return set, err
+}
+
+// bracketSet reads a bracket expression, but leaves it to the caller to negate it.
+func (p *patternParser) bracketSet() (set ranges, negate bool, err error) {
+	if p.brackets++; p.brackets > maxBrackets {
+		return nil, false, fmt.Errorf("brackets nested deeper than %d", maxBrackets)
+	}
+	defer func() { p.brackets-- }()
+	negate = p.accept("^")
+	if p.accept("]") { // the first is a member
+		set = ranges{{']', ']'}}
+	}
+	var parts []ranges
 	for {
 		if p.pos >= len(p.src) {
-			return nil, fmt.Errorf("[ without ]")
+			return nil, false, fmt.Errorf("[ without ]")
 		}
 		if p.accept("]") {
 			break
@@ -49,18 +64,18 @@ func (p *patternParser) bracket() (ranges, error) {
 		}
 		member, err := p.member()
 		if err != nil {
-			return nil, err
+			return nil, false, err
 		}
 		set = set.union(member)
 	}
 	for _, part := range parts {
 		set = set.intersect(part)
 	}
-	if negate {
-		set = set.complement()
-	}
-	return set, nil
+	return set, negate, nil
 }
+
+// maxBrackets is how deep bracket expressions may nest.
+const maxBrackets = 60
 
 // member reads a nested class, an escape, a character or a range of characters.
 func (p *patternParser) member() (ranges, error) {
@@ -121,6 +136,9 @@ func (p *patternParser) escape() (ranges, error) {
 	case 's', 'd', 'w', 'S', 'D', 'W':
 		name := map[byte]string{'s': "space", 'd': "digit", 'w': "word"}[c|0x20]
 		rs, _ := classNamed(name)
+		if name == "word" && p.brackets > 0 {
+			rs = rs.intersect(bareWord.complement())
+		}
 		if c < 'a' {
 			rs = rs.complement()
 		}
@@ -143,6 +161,9 @@ func (p *patternParser) escape() (ranges, error) {
 	}
 	return ranges{{rune(c), rune(c)}}, nil
 }
+
+// bareWord is what \w holds only outside brackets: superscripts and fractions of Latin-1.
+var bareWord = ranges{{0xb2, 0xb3}, {0xb9, 0xb9}, {0xbc, 0xbe}}
 
 // hex reads a code point of the given number of digits, and the brace after it if there is one.
 func (p *patternParser) hex(digits int) (ranges, error) {

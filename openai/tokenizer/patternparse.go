@@ -13,6 +13,8 @@ type patternParser struct {
 	src  string
 	pos  int
 	sets map[string]*runeSet // by their source
+
+	brackets int // how many bracket expressions are open
 }
 
 // parsePattern compiles a pre-tokenizer's regular expression.
@@ -37,6 +39,9 @@ func parsePattern(src string) (*pattern, error) {
 		return nil, fmt.Errorf("more than 32 alternatives")
 	}
 	out.compile()
+	if !out.linear() {
+		return nil, fmt.Errorf("runs that may be vain")
+	}
 	return out, nil
 }
 
@@ -163,34 +168,24 @@ func (p *patternParser) quantifier(it *item) error {
 		if err := p.counts(it); err != nil {
 			return err
 		}
-		if p.pos < len(p.src) && strings.IndexByte("?*+", p.src[p.pos]) >= 0 {
+		if it.set != nil && it.min <= 1 && p.accept("+") {
+			it.max = -1 // {1,m} again and again, not a possessive run
+		}
+		if p.pos < len(p.src) && strings.IndexByte("?*+{", p.src[p.pos]) >= 0 {
 			return fmt.Errorf("quantifier after {n,m}")
 		}
 		return nil
 	default:
 		return nil
 	}
-	if p.accept("+") { // possessive: exact only where the run would give nothing back anyway
-		return p.possessive(it)
+	if p.accept("+") {
+		if it.set == nil {
+			return fmt.Errorf("possessive group")
+		}
+		it.possessive = true
 	}
-	if p.pos < len(p.src) && strings.IndexByte("?*", p.src[p.pos]) >= 0 {
+	if p.pos < len(p.src) && strings.IndexByte("?*+{", p.src[p.pos]) >= 0 {
 		return fmt.Errorf("lazy or doubled quantifier")
-	}
-	return nil
-}
-
-// possessive accepts a possessive run where what follows begins with other characters, so that giving back is vain.
-func (p *patternParser) possessive(it *item) error {
-	if it.set == nil {
-		return fmt.Errorf("possessive group")
-	}
-	if p.pos == len(p.src) || p.src[p.pos] == '|' {
-		return nil
-	}
-	ahead := patternParser{src: p.src, pos: p.pos, sets: p.sets}
-	next, err := ahead.one()
-	if err != nil || len(next.source.intersect(it.set.source)) > 0 {
-		return fmt.Errorf("possessive run before one that it overlaps")
 	}
 	return nil
 }

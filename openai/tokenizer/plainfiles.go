@@ -55,11 +55,14 @@ func readVocabMerges(fsys fs.FS, side *sideFiles) (*spec, error) {
 		return nil, err
 	}
 	var s *spec
+	const end = "<|endoftext|>" // what the classes take for the special tokens that are not given
 	switch class := strings.TrimSuffix(side.tokenizer.Class, "Fast"); class {
 	case "Qwen2Tokenizer":
 		s = byteLevelSpec(qwen2Pattern, flag(side.settings.PrefixSpace, false), true)
+		side.nameByDefault(end, "eos_token", "unk_token", "pad_token")
 	case "GPT2Tokenizer":
 		s = byteLevelSpec(gpt2Pattern, flag(side.settings.PrefixSpace, false), false)
+		side.nameByDefault(end, "bos_token", "eos_token", "unk_token")
 	default:
 		return nil, fmt.Errorf("vocab.json: tokenizer_class %q is not supported without a tokenizer.json", class)
 	}
@@ -86,9 +89,7 @@ func readVocabMerges(fsys fs.FS, side *sideFiles) (*spec, error) {
 	if err := lines.Err(); err != nil {
 		return nil, fmt.Errorf("merges.txt: %w", err)
 	}
-	s.added, err = side.settings.decoderTokens()
-	s.model.ranked = true
-	return s, err
+	return s, side.settings.amend(s)
 }
 
 // readTiktoken reads a tiktoken file; its family is told by its name and by the configuration beside it.
@@ -143,7 +144,11 @@ func (m *modelSpec) readRanks(data []byte) error {
 		if err != nil || id >= maxRank {
 			return fmt.Errorf("line %d: bad rank %.20q", n, rank)
 		}
-		if err := m.vocab.set(mapBytes(nil, string(token)), uint32(id)); err != nil {
+		mapped := mapBytes(nil, string(token))
+		if known := m.vocab.id(mapped); known != noID || len(token) == 0 {
+			return fmt.Errorf("line %d: the token is empty or has a rank already", n)
+		}
+		if err := m.vocab.set(mapped, uint32(id)); err != nil {
 			return fmt.Errorf("line %d: %w", n, err)
 		}
 		for int(id) >= len(raw) {
@@ -153,6 +158,11 @@ func (m *modelSpec) readRanks(data []byte) error {
 	}
 	if err := lines.Err(); err != nil {
 		return err
+	}
+	for b := range 256 {
+		if token := mapBytes(nil, string([]byte{byte(b)})); m.vocab.id(token) == noID { // tiktoken would panic at it
+			return fmt.Errorf("there is no token for the byte 0x%02x; every byte must have one", b)
+		}
 	}
 	m.vocab.compact()
 	m.rankedMerges(raw)

@@ -33,7 +33,8 @@ func (t *sepToken) UnmarshalJSON(data []byte) error {
 	return json.Unmarshal(data, &[]any{&t.text, &t.id})
 }
 
-// newSurround returns the ids that the post-processor puts before and after a text.
+// newSurround returns the ids that the post-processor puts before and after a text. Of a sequence one may add any: the
+// library applies a second to every part that the first has made.
 func newSurround(c *component) (prefix, suffix []uint32, err error) {
 	for _, part := range c.flat() {
 		var before, after []uint32
@@ -51,11 +52,13 @@ func newSurround(c *component) (prefix, suffix []uint32, err error) {
 		default:
 			err = fmt.Errorf("not supported")
 		}
+		if err == nil && len(prefix)+len(suffix) > 0 {
+			err = fmt.Errorf("a second processor after one that adds tokens is not supported")
+		}
 		if err != nil {
 			return nil, nil, fmt.Errorf("post_processor %s: %w", part.Type, err)
 		}
-		prefix = append(before, prefix...)
-		suffix = append(suffix, after...)
+		prefix, suffix = before, after
 	}
 	return prefix, suffix, nil
 }

@@ -21,6 +21,7 @@ type settings struct {
 	PrefixSpace   *bool                 `json:"add_prefix_space"`
 	SpecialAsText bool                  `json:"split_special_tokens"`
 	named         []addedToken          // bos_token and the like, in transformers' order
+	mentioned     map[string]bool       // the names of those that are there, be they null
 }
 
 // specialList is a list of special tokens, or an object of them by name.
@@ -79,12 +80,30 @@ func (c *settings) parseNamed(data []byte) error {
 	if err := json.Unmarshal(data, &all); err != nil {
 		return err
 	}
+	if c.mentioned == nil {
+		c.mentioned = map[string]bool{}
+	}
 	for _, name := range tokenNames {
-		if token, ok := readSpecial(all[name]); ok {
-			c.named = append(c.named, token)
+		if raw, there := all[name]; there {
+			c.mentioned[name] = true
+			if token, ok := readSpecial(raw); ok {
+				c.named = append(c.named, token)
+			}
 		}
 	}
 	return nil
+}
+
+// parseMap reads special_tokens_map.json.
+func (c *settings) parseMap(data []byte) error {
+	var more struct {
+		Additional specialList `json:"additional_special_tokens"`
+	}
+	if err := json.Unmarshal(data, &more); err != nil {
+		return err
+	}
+	c.Additional = append(c.Additional, more.Additional...)
+	return c.parseNamed(data)
 }
 
 // decoderTokens returns the tokens of added_tokens_decoder, by id.

@@ -75,7 +75,7 @@ func TestPlainFilesTakeTheirSurroundFromTheConfiguration(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if got := tok.Encode("ab", true); !slices.Equal(got, []uint32{8, 2, 9}) {
+	if got := tok.Encode("ab", true); !slices.Equal(got, []uint32{3, 2, 4}) {
 		t.Errorf("got %v", got)
 	}
 }

@@ -75,7 +75,7 @@ func readSideFiles(fsys fs.FS) (*sideFiles, error) {
 		}
 	}
 	if specialMap != nil && side.settings.AddedTokens == nil {
-		if err := side.settings.parseNamed(specialMap); err != nil {
+		if err := side.settings.parseMap(specialMap); err != nil {
 			return nil, fmt.Errorf("special_tokens_map.json: %w", err)
 		}
 	}
@@ -101,6 +101,16 @@ func (f *sideFile) parse(data []byte) error {
 		}
 	}
 	return nil
+}
+
+// nameByDefault gives a text to special tokens that tokenizer_config.json does not mention.
+func (side *sideFiles) nameByDefault(text string, names ...string) {
+	for _, name := range names {
+		if _, given := side.tokenizer.names[name]; !given && !side.settings.mentioned[name] {
+			side.tokenizer.names[name] = text
+			side.settings.named = append(side.settings.named, addedToken{Content: text, Special: true})
+		}
+	}
 }
 
 // specials returns the special tokens by name, and the ids that end an answer.

@@ -1,6 +1,9 @@
 package tokenizer
 
 import (
+	"encoding/base64"
+	"fmt"
+	"strings"
 	"testing"
 	"testing/fstest"
 )
@@ -22,7 +25,7 @@ func TestATiktokenFamilyBringsItsSpecialTokens(t *testing.T) {
 		{"tokenizer.model", `{"model_type":"llama4"}`, "<|patch|>", 200092},
 		{"tokenizer.model", `{"model_type":"llama4"}`, "<|reasoning_thinking_end|>", 201143},
 	} {
-		fsys := fstest.MapFS{test.name: {Data: []byte("YQ== 0\nYg== 1\nYWI= 2\n")}}
+		fsys := fstest.MapFS{test.name: {Data: byteRanks()}}
 		if test.config != "" {
 			fsys["config.json"] = &fstest.MapFile{Data: []byte(test.config)}
 		}
@@ -33,6 +36,31 @@ func TestATiktokenFamilyBringsItsSpecialTokens(t *testing.T) {
 		}
 		if id, _ := tok.ID(test.token); id != test.id || !tok.IsSpecial(id) {
 			t.Errorf("%s %s: %s is %d, want %d", test.name, test.config, test.token, id, test.id)
+		}
+	}
+}
+
+// byteRanks is a tiktoken file of the bytes and one token more.
+func byteRanks() []byte {
+	var out []byte
+	for b := range 256 {
+		out = fmt.Appendf(out, "%s %d\n", base64.StdEncoding.EncodeToString([]byte{byte(b)}), b)
+	}
+	return append(out, "YWI= 256\n"...)
+}
+
+func TestATiktokenFileThatIsNotWholeIsRefused(t *testing.T) {
+	all := string(byteRanks())
+	for data, want := range map[string]string{
+		"":                                       "no token for the byte 0x00",
+		strings.Replace(all, "Cg== 10\n", "", 1): "no token for the byte 0x0a",
+		all + "YWI= 257\n":                       "line 258: the token is empty or has a rank already",
+		all + " 257\n":                           "line 258: the token is empty or has a rank already",
+		all + "YWM= 256\n":                       "line 258: id 256 is given to both",
+	} {
+		_, err := Load(fstest.MapFS{"o200k.tiktoken": {Data: []byte(data)}})
+		if err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("error %v, want %q", err, want)
 		}
 	}
 }
