@@ -25,8 +25,8 @@ type follower struct {
 	worker  *worker
 	feed    *prefix.Feed
 	backoff time.Duration
-	resume  bool // the worker has not yet refused a cursor
-	again   bool // this is not the session's first subscription
+	resume  bool      // the worker has not yet refused a cursor
+	again   bool      // this is not the session's first subscription
 	resumed time.Time // when batches were last asked for again
 }
 
