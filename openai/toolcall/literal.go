@@ -39,7 +39,7 @@ func pythonValue(c *cursor, dst []byte, depth int) ([]byte, bool) {
 
 // bareName reports whether a word may be a variable's name.
 func bareName(word string) bool {
-	return word != "" && !digit(word[0]) && strings.IndexAny(word, "+-.") < 0
+	return word != "" && !digit(word[0]) && !strings.ContainsAny(word, "+-.")
 }
 
 // pythonScalar is the JSON of a number or of a word that stands for a value; any other word stays what it is.
