@@ -213,10 +213,10 @@ func taggedHead(p *Parser, c *cursor, more bool) (start, bool) {
 	if more {
 		return nextObject(p, c)
 	}
-	for c.any(p.format.open...) { // some say it twice
+	for range 2 { // some say it twice
+		c.any(p.format.open...)
 		c.space()
 	}
-	c.space()
 	return jsonHead(p, c, false)
 }
 
