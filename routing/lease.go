@@ -13,7 +13,7 @@ type Lease struct {
 	target  Target
 	station *station
 	shadow  *station // the one that the preference would have chosen
-	source  prefix.Source
+	feed    *prefix.Feed
 	claim   prefix.Claim // what the chosen worker claimed
 	plain   bool
 
@@ -55,8 +55,8 @@ func (l *Lease) Finish(now time.Time, o Outcome) {
 		return
 	}
 	if l.plain && l.receipt.PromptTokens > 0 {
-		l.source.Feed.CountPrompt(o.PromptTokens, l.receipt.PromptTokens)
-		l.source.Feed.Served(o.PromptTokens - o.CachedTokens)
+		l.feed.CountPrompt(o.PromptTokens, l.receipt.PromptTokens)
+		l.feed.Served(o.PromptTokens - o.CachedTokens)
 	}
 	l.claim.Audit(o.CachedTokens)
 }

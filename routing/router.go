@@ -111,6 +111,7 @@ type decision struct {
 	pinned     bool // the base choice is where the request's key belongs
 	movedFrom  string
 	preference preference
+	chosen     int                                       // once it is charged
 	recorded   struct{ base, against, preferred string } // of a replay: who won a tie
 }
 
@@ -264,7 +265,7 @@ func (d *decision) watch(l *Lease) {
 	if d.claimed || !q.Chat || q.N > 1 || !q.PlainText || d.tokens == 0 {
 		return
 	}
-	d.query.Ask(d.now, q.Tokens, []prefix.Source{l.source})
+	d.query.Ask(d.now, q.Tokens, d.sources[d.chosen:d.chosen+1])
 	l.claim = d.query.Claims[0]
 }
 
@@ -305,29 +306,29 @@ func (x *Candidate) sampled(s *sample, now int64) {
 // reserve charges the chosen worker, and on the shadow's books the one that the preference would have chosen.
 func (d *decision) reserve(base int) *Lease {
 	p, r := &d.preference, d.router
-	chosen := base
+	d.chosen = base
 	if d.mode == Enforce {
-		chosen = p.preferred
+		d.chosen = p.preferred
 	}
 	tokens := d.tokens
 	if tokens == 0 {
 		tokens = r.cfg.MeanPrefillTokens
 	}
-	to, shadow := d.seats[chosen], d.seats[p.preferred]
+	to, shadow := d.seats[d.chosen], d.seats[p.preferred]
 	if r.pins != nil {
 		r.pins.pin(d.request.Key, to.target.ID, d.now)
 	}
 	l := &Lease{
-		router: r, target: to.target, station: to.station, shadow: shadow.station, source: to.source,
+		router: r, target: to.target, station: to.station, shadow: shadow.station, feed: to.source.Feed,
 		plain:          d.request.PlainText,
-		uncached:       tokens - int(d.candidates[chosen].Cached),
+		uncached:       tokens - int(d.candidates[d.chosen].Cached),
 		shadowUncached: tokens - int(d.candidates[p.preferred].Cached),
 		ahead:          to.sent.prefill + to.others,
 		receipt:        Receipt{ID: d.request.ID, At: d.now, Model: d.request.Model, PromptTokens: d.tokens},
 	}
 	d.describe(&l.receipt, base)
 	if d.claimed {
-		l.claim = d.query.Claims[chosen]
+		l.claim = d.query.Claims[d.chosen]
 	}
 	to.inFlight++
 	to.sent.send(d.now, tokens, l.uncached)

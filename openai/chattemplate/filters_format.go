@@ -169,8 +169,9 @@ func xmlattrFilter(r *render, v Value, a args) (Value, error) {
 			return nil, err
 		}
 		part := escapeValue(key, name) + `="` + string(s.(Markup)) + `"`
-		if size += len(part) + 1; size > r.limits.Output {
-			return nil, limitError("output size")
+		size += len(part) + 1
+		if err := r.bound(size); err != nil {
+			return nil, err
 		}
 		parts = append(parts, part)
 	}

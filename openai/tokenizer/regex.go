@@ -3,7 +3,6 @@ package tokenizer
 import (
 	"fmt"
 	"sync"
-	"unicode/utf8"
 )
 
 // regex matches patterns that our own matcher of runs does not know, as Oniguruma does: by trying alternatives in order
@@ -300,7 +299,7 @@ func (m *machine) holds(a assertion, pos int) bool {
 	}
 	before, after := false, false
 	if pos > 0 {
-		r, _ := utf8.DecodeLastRuneInString(s[:pos])
+		r, _ := runeAt(s, runeBefore(s, pos))
 		before = m.program.word.has(r)
 	}
 	if pos < len(s) {

@@ -230,9 +230,6 @@ func (f *Feed) Drop(w Word) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	f.drop(w)
-	if w == Restart {
-		f.retire()
-	}
 	if w == Unhealthy || w == Unsupported {
 		f.deaf = true
 		f.absent.Store(uint32(w))
@@ -243,6 +240,9 @@ func (f *Feed) drop(w Word) {
 	for _, v := range f.all() {
 		f.lose(v, w)
 		v.based = false
+	}
+	if w == Restart {
+		f.retire()
 	}
 }
 
@@ -281,7 +281,6 @@ func (f *Feed) Renew() {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	f.drop(Restart)
-	f.retire()
 	f.deaf, f.noResume = true, false
 	f.mismatch.Store(false)
 }

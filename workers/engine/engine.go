@@ -51,8 +51,9 @@ type Describer interface {
 type Observer interface {
 	Loads(ctx context.Context) (Load, error)
 	// Events subscribes to KV-cache events after the cursor start; 0 means from now, or from a snapshot where the
-	// worker keeps one. ErrUnsupported: this worker has none. ErrOutOfRange: it cannot resume there. Either may come
-	// with the first Recv instead, as may any error that the worker answers with.
+	// worker keeps one. It returns once the worker has accepted, or ctx ends. ErrUnsupported: this worker has none.
+	// ErrOutOfRange: it cannot resume there. Either may come with the first Recv instead, as may any error that the
+	// worker answers with.
 	Events(ctx context.Context, start uint64) (EventStream, error)
 	Flush(ctx context.Context, timeout time.Duration) error
 }
