@@ -24,7 +24,8 @@ type lane struct {
 	taken uint64 // bits given to views
 }
 
-type slot struct{ prefix, owners atomic.Uint64 }
+// slot is written atomically once its table is published, and read so by whoever does not hold the lock.
+type slot struct{ prefix, owners uint64 }
 
 const slotBytes = 16
 
@@ -49,9 +50,9 @@ func home(hash uint64, room int) int {
 // owners returns the views that hold a prefix.
 func owners(slots []slot, prefix uint64) uint64 {
 	for i := home(prefix, len(slots)); ; {
-		switch slots[i].prefix.Load() {
+		switch atomic.LoadUint64(&slots[i].prefix) {
 		case prefix:
-			return slots[i].owners.Load()
+			return atomic.LoadUint64(&slots[i].owners)
 		case 0:
 			return 0
 		}
@@ -94,10 +95,10 @@ func (l *lane) add(bit uint64, prefixes []uint64) {
 			continue
 		}
 		s := seek(slots, prefix)
-		before := s.owners.Load()
-		s.owners.Store(before | bit) // before the hash, so that nobody finds the prefix without an owner
-		if s.prefix.Load() == 0 {
-			s.prefix.Store(prefix)
+		before := s.owners
+		atomic.StoreUint64(&s.owners, before|bit) // before the hash, so that nobody finds the prefix without an owner
+		if s.prefix == 0 {
+			atomic.StoreUint64(&s.prefix, prefix)
 			l.used++
 		}
 		if before == 0 {
@@ -120,11 +121,11 @@ func (l *lane) remove(bit uint64, prefixes []uint64) {
 			continue
 		}
 		s := seek(slots, prefix)
-		before := s.owners.Load()
+		before := s.owners
 		if before&bit == 0 {
 			continue
 		}
-		s.owners.Store(before &^ bit)
+		atomic.StoreUint64(&s.owners, before&^bit)
 		if before == bit {
 			l.live--
 		}
@@ -134,10 +135,10 @@ func (l *lane) remove(bit uint64, prefixes []uint64) {
 	}
 }
 
-// seek returns the slot of a prefix, or the empty one where it belongs.
+// seek returns the slot of a prefix, or the empty one where it belongs. It is for writers.
 func seek(slots []slot, prefix uint64) *slot {
 	for i := home(prefix, len(slots)); ; {
-		if found := slots[i].prefix.Load(); found == prefix || found == 0 {
+		if found := slots[i].prefix; found == prefix || found == 0 {
 			return &slots[i]
 		}
 		if i++; i == len(slots) {
@@ -151,12 +152,9 @@ func (l *lane) rebuild() {
 	next := make([]slot, roomFor(l.live))
 	old := l.slots.Load()
 	if old != nil {
-		for i := range *old {
-			if owned := (*old)[i].owners.Load(); owned != 0 {
-				prefix := (*old)[i].prefix.Load()
-				s := seek(next, prefix)
-				s.prefix.Store(prefix)
-				s.owners.Store(owned)
+		for _, s := range *old {
+			if s.owners != 0 {
+				*seek(next, s.prefix) = s
 			}
 		}
 		l.bytes.Add(int64(-slotBytes * len(*old)))
