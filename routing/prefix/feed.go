@@ -41,9 +41,8 @@ type Feed struct {
 
 	mu       sync.Mutex // guards the rest and the views
 	closed   bool
-	deaf     bool   // events are not believed before a new subscription
-	noResume bool   // the worker keeps no history
-	since    uint64 // the number after which this stream was asked to go on; 0: it began where the worker was
+	deaf     bool // events are not believed before a new subscription
+	noResume bool // the worker keeps no history
 	snapshot struct {
 		running bool
 		next    uint32 // the chunk that comes next
@@ -98,7 +97,7 @@ func (f *Feed) apply(at time.Time, b *Batch) Verdict {
 		return admitted
 	}
 	v.heard(at)
-	v.cursor, v.based = b.Sequence, true
+	v.cursor, v.based, v.retold = b.Sequence, true, span{}
 	f.perform(v, b)
 	return Applied
 }
@@ -108,8 +107,8 @@ func (f *Feed) admit(v *view, b *Batch) (Verdict, Word) {
 	switch {
 	case !v.based, b.Sequence == v.cursor+1:
 		return Applied, None
-	case f.since > 0 && f.since <= b.Sequence && b.Sequence <= v.cursor && !b.clears():
-		return Heard, None // a stream of several ranks is resumed for the first, and repeats what others have sent since
+	case v.retold.take(b.Sequence) && !b.clears():
+		return Heard, None
 	case b.Sequence < v.cursor:
 		return Applied, Restart
 	case v.behind == Suspended:
@@ -185,8 +184,14 @@ func (f *Feed) chunk(v *view, b *Batch) {
 func (f *Feed) Subscribed(since uint64) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
-	f.deaf, f.since = false, since
+	f.deaf = false
 	f.absent.Store(uint32(None))
+	for _, v := range f.all() {
+		v.retold = span{}
+		if since > 0 && v.based {
+			v.retold = span{since, v.cursor}
+		}
+	}
 }
 
 // Disconnected says that the stream was lost: nothing is claimed until the next one shows that nothing was missed.

@@ -64,3 +64,36 @@ func TestAnotherProcessMayHaveFewerRanks(t *testing.T) { // rows 3 and 10
 		t.Error("the gauge says not certified")
 	}
 }
+
+// A stream is asked to go on behind a number. What it repeats comes once and in order; numbers that fall later on are
+// another process's, however high they are.
+func TestNumbersThatFallOnAResumedStreamAreARestart(t *testing.T) { // row 3
+	for name, fall := range map[string]uint64{"to the beginning": 1, "into what may be repeated": 25} {
+		t.Run(name, func(t *testing.T) {
+			w := newWorker(t)
+			w.batch(21, Applied, w.whole())
+			w.feed.Disconnected()
+			w.feed.Subscribed(1)
+			for i := uint64(22); i <= 60; i++ {
+				w.batch(i, Applied)
+			}
+			w.wants(Certified, 10)
+			w.batch(fall, Applied)
+			w.wants(Certified, 0)
+			w.lost(Restart, 1)
+		})
+	}
+}
+
+func TestARestartWhileAResumedStreamRepeatsIsSeen(t *testing.T) { // row 3
+	w := newWorker(t)
+	w.batch(30, Applied, w.whole())
+	w.feed.Disconnected()
+	w.feed.Subscribed(10)
+	for i := uint64(11); i <= 20; i++ {
+		w.batch(i, Heard)
+	}
+	w.batch(12, Applied)
+	w.wants(Certified, 0)
+	w.lost(Restart, 1)
+}

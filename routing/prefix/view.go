@@ -18,11 +18,24 @@ type view struct {
 	cursor uint64 // the last sequence number applied
 	based  bool   // whether there is one
 	behind Word   // why the view is suspended; None if it is not
+	retold span   // what a resumed stream may repeat: of several ranks' it is resumed for the first
 	// complete says that every block of the cache is in the view, so that a removal of any other is a lost event.
 	complete bool
 	blocks   blocks
 	groups   map[int64]bool // groups whose kind was said, and whether it is the main attention
 	changed  []uint64       // scratch: prefixes to be added to the lane or removed
+}
+
+// span is a run of sequence numbers, empty if it ends before it begins or at 0.
+type span struct{ next, last uint64 }
+
+// take tells whether a number is in the span, which then goes on behind it.
+func (s *span) take(number uint64) bool {
+	if number < s.next || number > s.last || s.last == 0 {
+		return false
+	}
+	s.next = number + 1
+	return true
 }
 
 // maxGroups bounds the layer groups a view remembers.
