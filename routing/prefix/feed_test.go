@@ -241,6 +241,21 @@ func TestOneHashForAPlainBlockAndAForeignOneIsCorrupt(t *testing.T) {
 	w.wants(Corrupt, 0)
 }
 
+func TestAnOrphanMayTurnOutToBeForeign(t *testing.T) { // row 7
+	w := newWorker(t)
+	image, child := run(500, w.prompt[:4], 4), run(501, w.prompt[4:8], 4)
+	image.Foreign = true
+	child.Parent, child.HasParent = 500, true
+	w.batch(1, Applied, w.whole(), child)
+	w.batch(2, Applied, image, child) // known now to be behind the image
+	w.batch(3, Applied, removed(500)) // of which the engine keeps no copy,
+	w.batch(4, Applied, child)        // but one of what follows
+	w.batch(5, Applied, removed(501))
+	w.wants(Certified, 10)
+	w.batch(6, Applied, run(501, w.prompt[:4], 4))
+	w.wants(Corrupt, 0)
+}
+
 func TestWhatFollowsAForeignBlockIsForeign(t *testing.T) {
 	w := newWorker(t)
 	first, rest := w.whole(), w.whole()

@@ -189,10 +189,15 @@ func (v *view) copy(hash int64, prefix uint64, foreign bool) bool {
 		return true
 	}
 	known, n := v.blocks.entries[at].prefix, v.blocks.notes[at]
-	if n.foreign() != foreign || n.copies() == maxCopies || known != 0 && prefix != 0 && known != prefix {
+	// An orphan, which has neither prefix nor note, may turn out to be either.
+	differs := known != 0 && foreign || n.foreign() && prefix != 0 || known != 0 && prefix != 0 && known != prefix
+	if differs || n.copies() == maxCopies {
 		return false
 	}
-	v.blocks.notes[at]++
+	if foreign {
+		n |= foreignNote
+	}
+	v.blocks.notes[at] = n + 1
 	if known == 0 && prefix != 0 { // an orphan whose parent has come
 		v.blocks.entries[at].prefix = prefix
 		v.changed = append(v.changed, prefix)
