@@ -131,6 +131,8 @@ func TestAnUnusableSampleConcernsThatWorkerAlone(t *testing.T) {
 		"absurd count":    {TakenAt: start, RankCount: 1, Ranks: []RankLoad{{Running: 1 << 40}}},
 		"not a number":    {TakenAt: start, RankCount: 1, Ranks: []RankLoad{{Usage: math.NaN()}}},
 		"infinite":        {TakenAt: start, RankCount: 1, Ranks: []RankLoad{{GenThroughput: math.Inf(1)}}},
+		"next to nothing": {TakenAt: start, RankCount: 1, Ranks: []RankLoad{{Waiting: 9, WaitingUncached: 9, GenThroughput: 1e-310}}},
+		"too much usage":  {TakenAt: start, RankCount: 1, Ranks: []RankLoad{{Usage: math.MaxFloat64}}},
 		"too much to add": {TakenAt: start, RankCount: 2, Ranks: []RankLoad{{GenThroughput: math.MaxFloat64}, {GenThroughput: math.MaxFloat64}}},
 	} {
 		r := newRouter(t, 2, nil)

@@ -1,6 +1,9 @@
 package routing
 
-import "time"
+import (
+	"math"
+	"time"
+)
 
 // Target is a worker, or one data-parallel rank of a worker, as the pool publishes it. It is a value; a change is a
 // new fleet.
@@ -66,7 +69,7 @@ func summed(l Load) sample {
 	}
 	for _, r := range l.Ranks {
 		if !countable(r.Running) || !countable(r.Waiting) || !countable(r.WaitingUncached) ||
-			!finite(r.GenThroughput) || !finite(r.Usage) || !finite(r.ActiveUsage) {
+			!measurable(r.GenThroughput) || !measurable(r.Usage) || !measurable(r.ActiveUsage) {
 			return sample{taken: s.taken}
 		}
 		s.running += r.Running
@@ -83,12 +86,18 @@ func summed(l Load) sample {
 	s.running, s.waiting = min(s.running, 1<<30), min(s.waiting, 1<<30)
 	s.usage /= float64(len(l.Ranks))
 	s.active /= float64(len(l.Ranks))
-	s.usable = finite(s.throughput)
+	s.usable = measurable(s.throughput)
 	return s
 }
 
 // countable says whether a number can be a count of requests or tokens: no engine has 2³⁰ of either in a rank.
 func countable(n int) bool { return n >= 0 && n < 1<<30 }
+
+// measurable says whether a number can be a rate or a share: nothing that is worked out with it is infinite.
+func measurable(x float64) bool {
+	x = math.Abs(x)
+	return x == 0 || x > 1e-99 && x < 1e99
+}
 
 // fresh says whether the sample may be used at a moment, in Unix nanoseconds.
 func (s *sample) fresh(now int64, maxAge time.Duration) bool {
