@@ -94,12 +94,34 @@ func TestOnlyWhatWasSentBeforeASampleIsTakenOffItsQueue(t *testing.T) {
 	}
 }
 
+func TestAQueueWithoutTokensWeighsByItsRequests(t *testing.T) {
+	r := newRouter(t, 2, func(c *Config) { c.CacheMode, c.CacheCost = "enforce", "calibrated" })
+	r.Feed("w0").Apply(start, stored(1, 0, prompt(304), 16))
+	r.Feed("w1").Apply(start, stored(1, 1<<20, prompt(16), 16))
+	r.Observe("w0", idle(start))
+	r.Observe("w1", idle(start))
+	own := pick(t, r, start.Add(1), eligible(305))
+	if own.Target().ID != "w0" {
+		t.Fatalf("%s is chosen, want the idle owner", own.Target().ID)
+	}
+	for requests, want := range map[int]int64{1: 0, 51: 50 * 1024} {
+		r.Observe("w0", waiting(start.Add(2), requests, 0)) // one of them is ours
+		if got := r.fleet.Load().byID["w0"].others; got != want {
+			t.Errorf("%d waiting: others' backlog %d, want %d", requests, got, want)
+		}
+	}
+	r.Observe("w0", waiting(start.Add(2), 51, 0))
+	if got := pick(t, r, start.Add(3), eligible(305)).Target().ID; got != "w1" {
+		t.Errorf("%s is chosen, want the idle worker", got)
+	}
+}
+
 // learnt answers some requests and returns the rate that they have taught.
 func learnt(t *testing.T, n, tokens int, others int, o Outcome) float64 {
 	r := newRouter(t, 1, nil)
 	now := start
 	for range n {
-		r.Observe("w0", waiting(now, 1, others))
+		r.Observe("w0", waiting(now, min(others, 1), others))
 		l := pick(t, r, now.Add(1), Request{Tokens: prompt(tokens)})
 		now = now.Add(time.Second)
 		l.FirstToken(now)

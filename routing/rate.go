@@ -73,17 +73,22 @@ func (s *station) let(l *Lease) {
 }
 
 // reconcile works out how much of the queue in a new sample is not this gateway's: what remains when those requests
-// are taken off that were sent before it and still wait.
-func (s *station) reconcile() {
+// are taken off that were sent before it and still wait. A queue of which no tokens are told counts by its requests,
+// each a prompt of mean length: that it costs nothing is not proven.
+func (s *station) reconcile(mean int) {
 	s.others = 0
 	if !s.sample.usable {
 		return
 	}
-	own := int64(0)
+	tokens, requests := int64(s.sample.uncached), int64(s.sample.waiting)
 	for _, l := range s.held {
 		if l.receipt.At.UnixNano() < s.sample.taken {
-			own += int64(l.uncached)
+			tokens -= int64(l.uncached)
+			requests--
 		}
 	}
-	s.others = max(0, int64(s.sample.uncached)-own)
+	if s.sample.uncached == 0 {
+		tokens = requests * int64(mean)
+	}
+	s.others = max(0, tokens)
 }

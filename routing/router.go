@@ -204,7 +204,7 @@ func (r *Router) Observe(id string, load Load) {
 	s.overloaded.Store(r.overload(&s.sample))
 	s.sent.retire(load.TakenAt)
 	s.shadow.retire(load.TakenAt)
-	s.reconcile()
+	s.reconcile(r.cfg.MeanPrefillTokens)
 }
 
 // Forget takes back a worker's sample because a poll has failed. What was sent to it stays on its account.
