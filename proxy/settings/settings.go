@@ -11,6 +11,7 @@ import (
 	"os"
 	"reflect"
 	"regexp"
+	"slices"
 	"strings"
 
 	"github.com/pelletier/go-toml/v2"
@@ -35,13 +36,13 @@ func load[T any](args []string, defaults T, file func(T) string) (T, error) {
 	}
 	name := file(s)
 	if name == "" {
-		return s, source{}.validate(reflect.ValueOf(s))
+		return s, source{args: args}.validate(reflect.ValueOf(s))
 	}
 	text, err := os.ReadFile(name)
 	if err != nil {
 		return s, fmt.Errorf("cannot read the settings: %w", err)
 	}
-	s, from := defaults, source{name: name, text: string(text), known: keyNames(reflect.ValueOf(defaults))}
+	s, from := defaults, source{args, name, string(text), keyNames(reflect.ValueOf(defaults))}
 	if err := toml.NewDecoder(strings.NewReader(from.text)).DisallowUnknownFields().Decode(&s); err != nil {
 		return s, each(err, from.decoding)
 	}
@@ -51,8 +52,9 @@ func load[T any](args []string, defaults T, file func(T) string) (T, error) {
 	return s, from.validate(reflect.ValueOf(s))
 }
 
-// source is the file that settings came from; the zero source is none.
+// source is where settings came from: flags, and a file if it has a name.
 type source struct {
+	args       []string
 	name, text string
 	known      map[string][]string // the keys of each table
 }
@@ -61,15 +63,18 @@ func (s source) validate(tables reflect.Value) error {
 	var all []error
 	for field, table := range tables.Fields() {
 		if v, ok := table.Interface().(interface{ Validate() error }); ok {
-			all = append(all, each(v.Validate(), func(err error) error { return s.locate(field.Tag.Get("toml"), err) }))
+			all = append(all, each(v.Validate(), func(err error) error { return s.locate(tables, field.Tag.Get("toml"), err) }))
 		}
 	}
 	return errors.Join(all...)
 }
 
-// locate puts the line of the key that err begins with before it, or the table alone where the file does not set the key.
-func (s source) locate(table string, err error) error {
+// locate puts the flag or the line that set the key that err begins with before it, or the table alone where neither does.
+func (s source) locate(tables reflect.Value, table string, err error) error {
 	key, _, _ := strings.Cut(err.Error(), ":")
+	if flag := s.flag(tables, table, key); flag != "" {
+		return fmt.Errorf("%s: [%s] %w", flag, table, err)
+	}
 	line := regexp.MustCompile(`^\s*` + regexp.QuoteMeta(key) + `\s*=`)
 	within := false
 	n := 0
@@ -83,6 +88,20 @@ func (s source) locate(table string, err error) error {
 		}
 	}
 	return fmt.Errorf("[%s] %w", table, err)
+}
+
+// flag returns the flag that set a key, "" if none did.
+func (s source) flag(tables reflect.Value, table, key string) (set string) {
+	visit("", tables, func(name string, tag reflect.StructTag, within string, _ reflect.Value) {
+		given := func(arg string) bool {
+			arg, _, _ = strings.Cut(arg, "=")
+			return strings.HasPrefix(arg, "-") && strings.TrimLeft(arg, "-") == name
+		}
+		if within == table && tag.Get("toml") == key && slices.ContainsFunc(s.args, given) {
+			set = "--" + name
+		}
+	})
+	return set
 }
 
 // decoding words an error of the TOML package.
