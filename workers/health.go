@@ -82,7 +82,7 @@ func (w *worker) probe(ctx context.Context) error {
 	err := w.currentClient().Health(limited)
 	w.gauges.probed(err == nil)
 	if err != nil {
-		if isUnwell(err) { // its streams may stay open, and nothing that they say is to be believed
+		if ctx.Err() == nil && isUnwell(err) { // its streams may stay open, and nothing that they say is to be believed
 			w.pool.router.Feed(w.spec.URL).Drop(prefix.Unhealthy)
 		}
 		return err

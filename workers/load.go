@@ -44,12 +44,15 @@ func (w *worker) pollLoads(ctx context.Context) {
 	}
 }
 
-// pollMode says, in SMG's words, whether a poll is due: while all that pushed are fresh, none is.
+// pollMode says, in SMG's words, whether a poll is due: while every rank pushes, and all are fresh, none is.
 func (w *worker) pollMode(now time.Time, interval time.Duration) string {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	if len(w.pushed) == 0 {
 		return "poll"
+	}
+	if len(w.pushed) < w.info.Ranks {
+		return "fallback"
 	}
 	for _, record := range w.pushed {
 		if now.Sub(record.taken) >= interval {

@@ -101,8 +101,10 @@ func TestPollingStopsWhilePushesAreFresh(t *testing.T) {
 		{"poll", nil},
 		{"skipped_fresh_push", []time.Duration{0, 900 * time.Millisecond}},
 		{"fallback", []time.Duration{0, time.Second}},
+		{"fallback", []time.Duration{0}}, // the other rank never pushes
 	} {
 		clear(w.pushed)
+		w.info.Ranks = 2
 		for rank, age := range c.ages {
 			w.pushed[int32(rank)] = pushedLoad{taken: now.Add(-age)}
 		}

@@ -4,6 +4,7 @@ import (
 	"archive/zip"
 	"bytes"
 	"errors"
+	"strings"
 	"testing"
 	"time"
 
@@ -284,5 +285,22 @@ func TestAWorkerThatComesBackWithMoreRanksHasMoreTargets(t *testing.T) {
 	}, "two ranks")
 	if _, err := pool.Generate(t.Context(), w.URL(), request(10)); !errors.Is(err, ErrUnknownWorker) {
 		t.Errorf("the target without a rank is still there: %v", err)
+	}
+}
+
+// A worker that is removed while it is asked for its health is not remembered for the answer that never came.
+func TestAWorkerRemovedDuringAProbeIsForgotten(t *testing.T) {
+	w := startSim(t, sim.Options{HealthDelay: 800 * time.Millisecond})
+	pool, router := startPool(t, quick(w.URL()))
+	waitState(t, pool, w.URL(), Ready)
+	time.Sleep(600 * time.Millisecond) // a probe is under way
+	if _, err := pool.Remove(w.URL()); err != nil {
+		t.Fatal(err)
+	}
+	time.Sleep(200 * time.Millisecond)
+	var text bytes.Buffer
+	router.WriteMetrics(&text, time.Now())
+	if strings.Contains(text.String(), w.URL()) {
+		t.Errorf("the router remembers it:\n%s", &text)
 	}
 }
