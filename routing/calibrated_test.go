@@ -116,6 +116,48 @@ func TestAQueueWithoutTokensWeighsByItsRequests(t *testing.T) {
 	}
 }
 
+// Prompts that are cached wait for slots all the same: the engine's own count of tokens says nothing of that.
+func TestAnOwnerWhereRequestsWaitForMoreThanPrefillGetsNoMore(t *testing.T) {
+	r := newRouter(t, 2, func(c *Config) { c.CacheMode, c.CacheCost, c.LoadScore = "enforce", "calibrated", "v2" })
+	r.Feed("w0").Apply(start, stored(1, 0, prompt(3200), 16))
+	r.Feed("w1").Apply(start, stored(1, 1<<20, prompt(16), 16))
+	got, moved := map[string]int{}, 0
+	now := start
+	for i := range 400 {
+		if i%20 == 0 { // 16 requests run, the others wait
+			n := got["w0"]
+			r.Observe("w0", Load{TakenAt: now, RankCount: 1, Ranks: []RankLoad{{Running: min(n, 16), Waiting: max(n-16, 0), WaitingUncached: max(n-16, 0), GenThroughput: 1000}}})
+			r.Observe("w1", idle(now))
+		}
+		now = now.Add(5 * time.Millisecond)
+		l := pick(t, r, now, eligible(3201))
+		if receipt := l.Receipt(); receipt.Base != receipt.Chosen {
+			moved++
+		}
+		switch got[l.Target().ID]++; {
+		case l.Target().ID == "w1":
+			l.Release()
+		case got["w0"] <= 16:
+			l.FirstToken(now)
+		}
+	}
+	if moved < 16 || moved > 100 { // what is saved is 0.4 s, in which 80 come
+		t.Errorf("%d of 400 are moved to the owner", moved)
+	}
+	late := pick(t, r, now, eligible(3201)).Receipt()
+	if x := find(late, "w0"); x.Overdue < 0.4 || x.Net < 0 {
+		t.Errorf("overdue %.3f s, net %.3f s", x.Overdue, x.Net)
+	}
+	for _, l := range []string{"w0", "w1"} { // the same wait at both is no reason
+		s := r.fleet.Load().byID[l].station
+		s.held = line{first: &Lease{receipt: Receipt{At: start}}}
+		s.sent.prefill = 0
+	}
+	if got := pick(t, r, now, eligible(3201)).Target().ID; got != "w0" {
+		t.Errorf("%s is chosen, want the owner", got)
+	}
+}
+
 // learnt answers some requests and returns the rate that they have taught.
 func learnt(t *testing.T, n, tokens int, others int, o Outcome) float64 {
 	r := newRouter(t, 1, nil)

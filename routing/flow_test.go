@@ -111,7 +111,7 @@ func TestAllAccountsAreZeroAtRest(t *testing.T) {
 	for _, mode := range modeNames {
 		_, r := script(t, mode, 5)
 		for id, s := range r.fleet.Load().byID {
-			if s.inFlight != 0 || s.sent.prefill != 0 || s.shadow.prefill != 0 || len(s.held) != 0 {
+			if s.inFlight != 0 || s.sent.prefill != 0 || s.shadow.prefill != 0 || s.held.first != nil {
 				t.Errorf("%s: %s: %+v", mode, id, s.station)
 			}
 			s.sent.retire(start.Add(time.Hour))

@@ -22,7 +22,8 @@ type Lease struct {
 
 	// The router's lock guards the rest.
 	receipt  Receipt
-	place    int // in the station's held
+	before   *Lease // in the station's line
+	behind   *Lease
 	first    time.Time
 	released bool // the worker is free of it
 	returned bool // and so is the caller
@@ -100,5 +101,5 @@ func (l *Lease) release() {
 func (l *Lease) answered() {
 	l.station.sent.answered(l.uncached)
 	l.shadow.shadow.answered(l.shadowUncached)
-	l.station.let(l)
+	l.station.held.leave(l)
 }

@@ -159,11 +159,11 @@ func (d *decision) grounds() (Result, Reasons) {
 }
 
 // weigh fills in what each candidate costs and what it saves. Only a certified worker with a usable load saves. The
-// calibrated cost is the prefill ahead of the request, and what a worker that is slower than the one it is weighed
-// against takes longer for the request's own; that one is faster is nothing a cache has saved. It is false if a cost is
-// no number.
+// calibrated cost is the prefill ahead of the request, and what the worker takes longer than the one it is weighed
+// against to compute the whole prompt and to begin with those that wait; to be faster there is nothing that a cache
+// saves. It is false if a cost is no number.
 func (d *decision) weigh(of book) (sound bool) {
-	prefixes := int32(0)
+	prefixes, against := int32(0), &d.candidates[d.preference.against]
 	sound = true
 	for i := range d.candidates {
 		x := &d.candidates[i]
@@ -172,8 +172,8 @@ func (d *decision) weigh(of book) (sound bool) {
 		credit := x.Sampled
 		if d.router.calibrated {
 			rate = x.PrefillRate
-			slower := float64(d.tokens)/rate - float64(d.tokens)/d.candidates[d.preference.against].PrefillRate
-			x.Cost = float64(of(x).Backlog+x.OthersBacklog)/rate + max(0, slower)
+			slower := float64(d.tokens)/rate - float64(d.tokens)/against.PrefillRate
+			x.Cost = float64(of(x).Backlog+x.OthersBacklog)/rate + max(0, slower) + max(0, x.Overdue-against.Overdue)
 			if x.Sampled && x.SampleAge > maxCalibratedAge {
 				credit = false
 				x.Reasons |= StaleLoad.only()

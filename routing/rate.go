@@ -56,39 +56,3 @@ func (l *Lease) learn(o *Outcome) {
 	}
 	l.station.rate.learn(computed, o.FirstToken-wait)
 }
-
-// hold notes a request that waits for its first token.
-func (s *station) hold(l *Lease) {
-	l.place = len(s.held)
-	s.held = append(s.held, l)
-}
-
-// let takes it off again.
-func (s *station) let(l *Lease) {
-	last := len(s.held) - 1
-	s.held[l.place] = s.held[last]
-	s.held[l.place].place = l.place
-	s.held[last] = nil
-	s.held = s.held[:last]
-}
-
-// reconcile works out how much of the queue in a new sample is not this gateway's: what remains when those requests
-// are taken off that were sent before it and still wait. A queue of which no tokens are told counts by its requests,
-// each a prompt of mean length: that it costs nothing is not proven.
-func (s *station) reconcile(mean int) {
-	s.others = 0
-	if !s.sample.usable {
-		return
-	}
-	tokens, requests := int64(s.sample.uncached), int64(s.sample.waiting)
-	for _, l := range s.held {
-		if l.receipt.At.UnixNano() < s.sample.taken {
-			tokens -= int64(l.uncached)
-			requests--
-		}
-	}
-	if s.sample.uncached == 0 {
-		tokens = requests * int64(mean)
-	}
-	s.others = max(0, tokens)
-}

@@ -110,6 +110,7 @@ type Candidate struct {
 	Reasons       Reasons     `json:"reasons,omitempty"` // why it was given no credit, besides its certificate
 	OthersBacklog int64       `json:"others_backlog"`    // tokens waiting there that this gateway did not send
 	PrefillRate   float64     `json:"prefill_rate"`      // tokens a second, learnt
+	Overdue       float64     `json:"overdue,omitempty"` // seconds that this gateway's oldest request waits there for more than prefill
 	Cost          float64     `json:"cost"`
 	Saving        float64     `json:"saving"`
 	Net           float64     `json:"net"`

@@ -90,7 +90,7 @@ type station struct {
 	sent     ledger // what was really sent
 	shadow   ledger // what would have been sent had the preference been enforced; requests in flight are facts to both
 	rate     rate
-	held     []*Lease // those that wait for a first token
+	held     line
 	// overloaded is until when it is left out while others can be chosen, in Unix nanoseconds. It is read without the lock.
 	overloaded atomic.Int64
 }
@@ -289,6 +289,9 @@ func (d *decision) look() {
 			x.sampled(&s.sample, now)
 			x.OthersBacklog = s.others
 		}
+		if d.router.calibrated {
+			x.Overdue = s.overdue(d.now, x.PrefillRate)
+		}
 		if d.scorer != nil {
 			d.scorer.form.terms(&d.router.cfg, x)
 		}
@@ -333,6 +336,6 @@ func (d *decision) reserve(base int) *Lease {
 	to.inFlight++
 	to.sent.send(d.now, tokens, l.uncached)
 	shadow.shadow.send(d.now, tokens, l.shadowUncached)
-	to.station.hold(l)
+	to.station.held.join(l)
 	return l
 }

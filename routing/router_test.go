@@ -109,7 +109,7 @@ func TestALeaseIsReleasedOnce(t *testing.T) {
 	lease.Finish(start, Outcome{})
 	lease.Release()
 	s := r.fleet.Load().byID["w0"]
-	if s.inFlight != 0 || s.sent.prefill != 0 || s.shadow.prefill != 0 || len(s.held) != 0 {
+	if s.inFlight != 0 || s.sent.prefill != 0 || s.shadow.prefill != 0 || s.held.first != nil {
 		t.Errorf("not at rest: %+v", s.station)
 	}
 }
