@@ -208,7 +208,7 @@ func propertyNamed(name string) (ranges, bool) {
 		"Letter": "L", "Mark": "M", "Number": "N", "Punctuation": "P", "Symbol": "S", "Separator": "Z", "Other": "C",
 		"Uppercase_Letter": "Lu", "Lowercase_Letter": "Ll", "Titlecase_Letter": "Lt", "Modifier_Letter": "Lm", "Other_Letter": "Lo",
 		"Decimal_Number": "Nd", "Hira": "Hiragana", "Kana": "Katakana", "Hang": "Hangul", "Hani": "Han", "Latn": "Latin", "Cyrl": "Cyrillic",
-		"Alpha": "alpha", "Punct": "punct", "Digit": "digit", "Space": "space",
+		"Alpha": "alpha", "Punct": "P", "Digit": "digit", "Space": "space",
 	}
 	if full, ok := long[name]; ok {
 		name = full

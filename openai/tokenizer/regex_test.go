@@ -53,6 +53,7 @@ func TestRegularExpressionsMeanWhatOnigurumaMeans(t *testing.T) {
 		{"line ends", `$`, "a\nb", []string{"a", "\nb"}},
 		{"words end", `\b`, "ab, c", []string{"ab", ", ", "c"}},
 		{"line ends of any system", `\R`, "a\r\n\u2028\nb", []string{"a", "\r\n", "\u2028", "\n", "b"}},
+		{"punctuation has two names", `\p{Punct}|[[:punct:]]b`, "a$b+.", []string{"a", "$b", "+", "."}},
 		{"hexadecimal digits", `\h+|\H`, "cafes", []string{"cafe", "s"}},
 		{"what OpenAI publishes for cl100k", cl100kPublished, "it's 123456  \n\n x   ", []string{"it", "'s", " ", "123456", "  \n\n", " x", "   "}},
 	} {
