@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"math/rand/v2"
 	"os"
+	"strings"
 	"testing"
 
 	"leeway/openai"
@@ -83,6 +84,33 @@ func TestAnAnswerIsTheSameHoweverItIsCut(t *testing.T) { // case A10
 				}
 			}
 		}
+	}
+}
+
+func TestAnAnswerCutInsideACharacterEndsBeforeIt(t *testing.T) { // case A10
+	tokens := demoTokens(t)
+	p := &plan{tokens: tokens, n: 1, skipSpecial: true}
+	ids := tokens.Encode("hi 🙂", false)
+	for cut := len(ids) - 1; cut > 0; cut-- {
+		if said, _ := saidInPieces(t, p, ids[:cut], "length", func(int) int { return 1 }); !strings.HasPrefix("hi ", string(said.content)) {
+			t.Errorf("%d of %d tokens say %q", cut, len(ids), said.content)
+		} else if len(said.logprobs) != cut {
+			t.Errorf("%d of %d tokens have logprobs %v", cut, len(ids), said.logprobs)
+		}
+	}
+}
+
+func TestATokenThatAStopStringCutsKeepsItsLogprob(t *testing.T) { // case A27
+	tokens := demoTokens(t)
+	p := &plan{tokens: tokens, n: 1, skipSpecial: true, stops: []string{"eet"}}
+	ids := tokens.Encode("Hello, I greet you", false)
+	said, _ := saidInPieces(t, p, ids, "stop", func(int) int { return 1 })
+	var text string
+	for _, l := range said.logprobs {
+		text += l.Token
+	}
+	if string(said.content) != "Hello, I gr" || !strings.HasPrefix(text, string(said.content)) || strings.Contains(text, "you") {
+		t.Errorf("%q with logprobs of %q", said.content, text)
 	}
 }
 

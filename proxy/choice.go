@@ -239,7 +239,7 @@ func (c *choice) conclude(d *engine.Delta) {
 
 // release lets go of what decoder and stops hold: nothing follows it.
 func (c *choice) release() {
-	c.raw = c.decoder.Flush(c.raw[:0])
+	c.raw = c.decoder.End(c.raw[:0])
 	c.pass(c.raw)
 	before := len(c.text)
 	c.text = c.stops.flush(c.text)
@@ -264,5 +264,5 @@ func (c *choice) last() part {
 	if finish == "stop" && c.called && (c.matched.Text == "" || !c.tools.Unfinished()) {
 		finish = "tool_calls"
 	}
-	return part{kind: partFinish, index: c.index, finish: finish, matched: c.matched, logprobs: c.logprobs.ready()}
+	return part{kind: partFinish, index: c.index, finish: finish, matched: c.matched, logprobs: c.logprobs.last(c.matched.Text != "")}
 }

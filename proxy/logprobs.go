@@ -12,10 +12,13 @@ import (
 // token, and a stop string may hold text back or swallow it.
 type logprobQueue struct {
 	entries  []openai.TokenLogprob
-	ends     []int // how much text must have been released for each entry to go
+	spans    []span // of each entry's text
 	decoded  extent
 	released int // bytes that the stops have let go of
 }
+
+// span is where text begins and how much must have been released for all of it to be out, in bytes.
+type span struct{ begin, end int }
 
 // extent is how much text the decoder has given.
 type extent struct{ bytes, characters int }
@@ -35,15 +38,29 @@ func (q *logprobQueue) add(tokens *tokenizer.Tokenizer, l *engine.Logprob, befor
 	entry := tokenLogprob(tokens, l)
 	entry.Offset = before.characters
 	q.entries = append(q.entries, entry)
-	q.ends = append(q.ends, end)
+	q.spans = append(q.spans, span{before.bytes, end})
 }
 
 // ready returns the entries whose text has been released.
 func (q *logprobQueue) ready() []openai.TokenLogprob {
 	n := 0
-	for n < len(q.ends) && q.ends[n] <= q.released {
+	for n < len(q.spans) && q.spans[n].end <= q.released {
 		n++
 	}
+	return q.first(n)
+}
+
+// last returns the entries that are left when no more text is to come: all, or those of which some text was released
+// before a stop string.
+func (q *logprobQueue) last(stopped bool) []openai.TokenLogprob {
+	n := len(q.spans)
+	for stopped && n > 0 && q.spans[n-1].begin >= q.released {
+		n--
+	}
+	return q.first(n)
+}
+
+func (q *logprobQueue) first(n int) []openai.TokenLogprob {
 	if n == 0 {
 		return nil
 	}
@@ -52,7 +69,7 @@ func (q *logprobQueue) ready() []openai.TokenLogprob {
 
 // drop forgets the first n entries.
 func (q *logprobQueue) drop(n int) {
-	q.entries, q.ends = q.entries[n:], q.ends[n:]
+	q.entries, q.spans = q.entries[n:], q.spans[n:]
 }
 
 func tokenLogprob(tokens *tokenizer.Tokenizer, l *engine.Logprob) openai.TokenLogprob {

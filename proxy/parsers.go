@@ -82,7 +82,7 @@ func (l *library) planThoughts(p *prompt, req *openai.ChatRequest) (inside bool)
 	}
 	thinks := p.model.language.templates.Thinking(req).On
 	inside = startsInside(name, p.text, thinks)
-	p.request.Reasoning = thinks || inside
+	p.request.Reasoning = (thinks || inside) && !req.ContinueFinalMessage // what goes on is an answer
 	special := reasoning.NeedsSpecialTokens(name)
 	if !req.SeparateReasoning && !special { // other families' markers are text, and stay
 		return inside

@@ -47,6 +47,12 @@ func (d *Decoder) Flush(dst []byte) []byte {
 	return dst
 }
 
+// End is Flush for a stream that may have been cut off inside a character, which is then left out.
+func (d *Decoder) End(dst []byte) []byte {
+	d.held = d.held[:len(d.held)-openTail(d.held)]
+	return d.Flush(dst)
+}
+
 // token appends a token's text: with byteLevel its bytes, else characters.
 func (d *Decoder) token(dst []byte, id uint32) []byte {
 	c := &d.t.decoding
