@@ -297,6 +297,15 @@ func TestFieldsWithoutEffectAreNamedInAHeader(t *testing.T) {
 			}
 		}
 	}
+	for field, member := range map[string]string{
+		"regex": `"regex":"a+"`, "ebnf": `"ebnf":"root ::= \"a\""`, "response_format": `"response_format":{"type":"json_object"}`,
+	} { // a call that is forced shapes the answer alone
+		for choice, want := range map[string]string{"required": field, "auto": ""} {
+			if got := b.chat(t, weather+`,"tool_choice":"`+choice+`",`+member).header.Get("X-Leeway-Ignored-Parameters"); got != want {
+				t.Errorf("%s and tools %s: the header says %q", field, choice, got)
+			}
+		}
+	}
 	if got := b.chat(t, `,"temperature":0`).header.Get("X-Leeway-Ignored-Parameters"); got != "" {
 		t.Errorf("nothing was ignored, but the header says %q", got)
 	}

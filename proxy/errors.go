@@ -115,24 +115,38 @@ func asFailure(err error) failure {
 	return fail(500, "internal_error", "Something went wrong inside the gateway.", kindInternal)
 }
 
-// fromWorker translates a worker's status. Its text is shown only where the request was at fault.
+// fromWorker translates a worker's status. Its text is shown where the request may be at fault; a fault of the worker's
+// own is for the log.
 func fromWorker(e *engine.Error) failure {
-	status := workerStatus(e)
+	status, code := workerStatus(e), workerCode(e)
 	switch {
 	case isCredentials(e):
-		return fail(status, "worker_stream_failed", "The worker refused the gateway's own credentials.", kindBackend)
+		return fail(status, code, "The worker refused the gateway's own credentials.", kindBackend)
 	case e.Code == engine.InvalidArgument && !e.Transport:
 		return fail(status, "invalid_request_parameters", "The worker refused the request: "+firstLine(e.Message), kindValidation)
 	case status == http.StatusTooManyRequests:
-		return fail(status, "worker_stream_failed", "The worker has no room for the request now; try again later.", kindBackend)
+		return fail(status, code, "The worker has no room for the request now; try again later.", kindBackend)
 	case status == http.StatusNotImplemented:
-		return fail(status, "worker_stream_failed", "The worker's engine does not do what the request asks for.", kindBackend)
+		return fail(status, code, "The worker's engine does not do what the request asks for.", kindBackend)
+	case status == http.StatusBadRequest:
+		return fail(status, code, "The worker refused the request: "+firstLine(e.Message), kindBackend)
 	case status < 500:
-		return fail(status, "worker_stream_failed", "The worker refused the request.", kindBackend)
+		return fail(status, code, "The worker refused the request.", kindBackend)
 	case status == http.StatusGatewayTimeout:
-		return fail(status, "worker_stream_failed", "The worker did not answer in time.", kindTimeout)
+		return fail(status, code, "The worker did not answer in time.", kindTimeout)
 	}
-	return fail(status, "worker_stream_failed", "The worker failed before its answer was complete.", kindBackend)
+	return fail(status, code, "The worker failed before its answer was complete.", kindBackend)
+}
+
+// workerCode says how far an answer had come.
+func workerCode(e *engine.Error) string {
+	switch {
+	case e.Early && errors.Is(e, workers.ErrBrokenAnswer):
+		return "no_responses_from_server"
+	case e.Early:
+		return "start_generation_failed"
+	}
+	return "worker_stream_failed"
 }
 
 // workerStatus maps gRPC statuses; a failure of the connection under the call is a bad gateway, whatever its code.
@@ -206,10 +220,11 @@ func errorType(status int) string {
 func (f failure) event() *openai.Error {
 	e := *f.apiError
 	e.Message = "Stream error: " + e.Message
-	switch f.kind {
-	case kindBackend, kindTimeout:
+	switch {
+	case f.Status < 500 && f.kind == kindBackend: // the request's own fault is called so
+	case f.kind == kindBackend, f.kind == kindTimeout:
 		e.Type = "stream_error"
-	case kindInternal:
+	case f.kind == kindInternal:
 		e.Type = "internal_error"
 	}
 	return &e

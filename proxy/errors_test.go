@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"leeway/routing"
+	"leeway/workers"
 	"leeway/workers/engine"
 )
 
@@ -21,8 +22,10 @@ func TestEveryErrorHasAStatusACodeAndNoSecret(t *testing.T) {
 		code   string
 		again  bool // worth another worker
 	}{
-		{worker(engine.FailedPrecondition), 400, "worker_stream_failed", false},
-		{worker(engine.OutOfRange), 400, "worker_stream_failed", false},
+		{&engine.Error{Code: engine.FailedPrecondition, Message: "decode only\nsecret"}, 400, "worker_stream_failed", false},
+		{&engine.Error{Code: engine.OutOfRange, Message: "too long\nsecret"}, 400, "worker_stream_failed", false},
+		{&engine.Error{Code: engine.Unavailable, Message: "secret", Early: true}, 503, "start_generation_failed", true},
+		{&engine.Error{Code: engine.Internal, Message: "secret", Early: true, Cause: workers.ErrBrokenAnswer}, 500, "no_responses_from_server", true},
 		{worker(engine.Unauthenticated), 502, "worker_stream_failed", true},
 		{worker(engine.PermissionDenied), 502, "worker_stream_failed", true},
 		{worker(engine.NotFound), 404, "worker_stream_failed", false},
@@ -76,5 +79,15 @@ func TestAWorkersRefusalIsOneErrorObject(t *testing.T) { // case A31
 	f := asFailure(&engine.Error{Code: engine.InvalidArgument, Message: "bad regex\nat /srv/engine.py"})
 	if f.Status != 400 || f.Type != "invalid_request_error" || f.Message != "The worker refused the request: bad regex" {
 		t.Errorf("%+v", f.apiError)
+	}
+}
+
+func TestInAStreamTheRequestsOwnFaultIsCalledSo(t *testing.T) {
+	for code, want := range map[engine.Code]string{
+		engine.ResourceExhausted: "rate_limit_error", engine.NotFound: "invalid_request_error", engine.Internal: "stream_error", engine.DeadlineExceeded: "stream_error",
+	} {
+		if got := asFailure(&engine.Error{Code: code}).event().Type; got != want {
+			t.Errorf("%v: %s, want %s", code, got, want)
+		}
 	}
 }

@@ -186,6 +186,19 @@ func shape(s *openai.Sampling) engine.Constraint {
 	return engine.Constraint{}
 }
 
+// shapedBy is the field that shape goes by, "" if there is none.
+func shapedBy(s *openai.Sampling) string {
+	switch {
+	case s.Regex != "":
+		return "regex"
+	case s.EBNF != "":
+		return "ebnf"
+	case shape(s) != engine.Constraint{}:
+		return "response_format"
+	}
+	return ""
+}
+
 // plan is how an answer of this model is read: it ends at the model's own end tokens and the client's stops.
 func (m *model) plan(s *openai.Sampling, n int) plan {
 	p := plan{tokens: m.language.tokens, n: n, stops: s.Stop, noStopTrim: s.NoStopTrim, skipSpecial: s.SkipSpecialTokens}

@@ -250,7 +250,7 @@ func TestAWorkerThatFailsFastDoesNotDrawTheTraffic(t *testing.T) {
 func TestAnEnginesInternalErrorIsNotTriedOnItAgain(t *testing.T) {
 	b := start(t, one(t, "vllm", greeting))
 	b.workers[0].SetFaults(sim.Fault{Kind: sim.FaultError, Code: "INTERNAL"})
-	if a := b.chat(t, ``); a.status != 500 || errorOf(t, a.body).Code != "worker_stream_failed" {
+	if a := b.chat(t, ``); a.status != 500 || errorOf(t, a.body).Code != "start_generation_failed" {
 		t.Errorf("%d %s", a.status, a.body)
 	}
 	if n := len(b.workers[0].Requests()); n != 1 {

@@ -108,6 +108,11 @@ func (s *Stream) blame(err error) error {
 	if !s.again {
 		s.outcome.Store(uint32(blame(err)))
 	}
+	if e, ok := err.(*engine.Error); ok && !s.begun.Load() {
+		early := *e
+		early.Early = true
+		return &early
+	}
 	return err
 }
 

@@ -35,7 +35,9 @@ type Error struct {
 	Transport bool
 	// Unsent says that there was no connection to begin with, so that the worker knows nothing of the call.
 	Unsent bool
-	Cause  error
+	// Early says that nothing of an answer had come.
+	Early bool
+	Cause error
 }
 
 func (e *Error) Error() string {
