@@ -79,7 +79,7 @@ type ModelConfig struct {
 // DefaultConfig holds the defaults of an SMG gateway, so that a replacement in place changes nothing unasked.
 func DefaultConfig() Config {
 	return Config{
-		Host: "0.0.0.0", Port: 30000, PrometheusHost: "0.0.0.0", PrometheusPort: 29000,
+		Host: "0.0.0.0", Port: 30000, PrometheusHost: "0.0.0.0", PrometheusPort: 29000, HTTP2: true,
 		RequestIDHeaders:  []string{"x-request-id", "x-correlation-id", "x-trace-id", "request-id"},
 		RoutingKeyHeaders: []string{"x-smg-routing-key"},
 		WorkerHeader:      "x-smg-routed-worker-id", UnsupportedFields: "report",

@@ -73,7 +73,7 @@ func clients(t *testing.T) map[string]struct {
 		"HTTP/1.1":            {over(func(p *http.Protocols) { p.SetHTTP1(true) }, nil), func(*setup) {}, "http"},
 		"HTTP/1.1 under TLS":  {over(func(p *http.Protocols) { p.SetHTTP1(true) }, &tls.Config{RootCAs: trust}), secure, "https"},
 		"HTTP/2 under TLS":    {over(func(p *http.Protocols) { p.SetHTTP2(true) }, &tls.Config{RootCAs: trust}), secure, "https"},
-		"HTTP/2 in the clear": {over(func(p *http.Protocols) { p.SetUnencryptedHTTP2(true) }, nil), func(s *setup) { s.config.HTTP2 = true }, "http"},
+		"HTTP/2 in the clear": {over(func(p *http.Protocols) { p.SetUnencryptedHTTP2(true) }, nil), func(*setup) {}, "http"},
 	}
 }
 
