@@ -293,6 +293,18 @@ func TestABlockBehindTheDeviceBreaksTheRun(t *testing.T) { // rows 4 and 9
 	w.wants(Certified, 1)
 }
 
+func TestGroupsBeyondTheBoundAreNotTakenForTheMainOne(t *testing.T) { // row 9
+	w := newWorker(t)
+	e := w.whole()
+	for group := range int64(maxGroups + 2) {
+		e.Group, e.GroupKind = group, "sliding_window"
+		w.batch(uint64(group), Applied, e)
+	}
+	e.GroupKind = "" // said before, and forgotten
+	w.batch(maxGroups+2, Applied, e)
+	w.wants(Certified, 0)
+}
+
 func TestAForeignBlocksChildSetsNoBlockSize(t *testing.T) { // rows 7 and 9
 	w := newWorker(t)
 	first, child := run(100, random(3, 8), 8), run(101, random(4, 8), 8)

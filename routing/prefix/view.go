@@ -38,7 +38,7 @@ func (s *span) take(number uint64) bool {
 	return true
 }
 
-// maxGroups bounds the layer groups a view remembers.
+// maxGroups bounds the layer groups a view remembers. Of those beyond it nothing counts whose kind is not said each time.
 const maxGroups = 64
 
 func (v *view) load() status { return status(v.status.Load()) }
@@ -123,7 +123,7 @@ func (v *view) counts(p *Place) bool {
 		return mainKind(p.GroupKind)
 	}
 	main, said := v.groups[p.Group]
-	return main || !said
+	return main || !said && len(v.groups) < maxGroups
 }
 
 // store adds a run of blocks. Those that a plain prompt cannot use are kept outside the plain view, with all that
