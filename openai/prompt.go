@@ -41,6 +41,8 @@ func (s *scanner) prompts() (p Prompts) {
 			if id := s.integer(0, math.MaxInt32); id != nil {
 				single.Tokens = append(single.Tokens, uint32(*id))
 			}
+		case i == 0:
+			s.mismatch("a string, a token id, or an array of token ids")
 		default:
 			s.mismatch("an element of the same kind as the one before it")
 		}

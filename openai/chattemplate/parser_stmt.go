@@ -112,6 +112,9 @@ func (p *parser) signature() signature {
 			p.expectOp(",")
 		}
 		name := p.assignableName()
+		if indexOf(sig.params, name) >= 0 {
+			p.fail("duplicate argument '" + name + "' in function definition")
+		}
 		if p.skipOp("=") {
 			sig.defaults = append(sig.defaults, p.expression())
 		} else if len(sig.defaults) > 0 {

@@ -6,7 +6,7 @@ import (
 	"time"
 )
 
-// strftime formats as Python's datetime.strftime of a naive local time does in the C locale.
+// strftime formats as Python's datetime.strftime of a naive local time does in the C locale of glibc, with its flags.
 func strftime(t time.Time, format string) string {
 	var b strings.Builder
 	for i := 0; i < len(format); i++ {
@@ -14,32 +14,38 @@ func strftime(t time.Time, format string) string {
 			b.WriteByte(format[i])
 			continue
 		}
-		i++
-		pad := true
-		if format[i] == '-' && i+1 < len(format) { // a glibc flag that templates use
-			i++
-			pad = false
+		start := i
+		for i++; i+1 < len(format) && strings.IndexByte("-_0^", format[i]) >= 0; i++ {
 		}
-		out, known := strftimeField(t, format[i])
-		switch {
-		case !known && pad:
-			b.WriteString(format[i-1 : i+1])
-		case !known:
-			b.WriteString(format[i-2 : i+1])
-		case pad:
-			b.WriteString(out)
-		default:
-			b.WriteString(trimPadding(out))
+		flags := format[start+1 : i]
+		if out, known := strftimeField(t, format[i]); known && (format[i] != 'f' || flags == "") { // %f is Python's own
+			b.WriteString(flagged(out, flags))
+		} else {
+			b.WriteString(format[start : i+1])
 		}
 	}
 	return b.String()
 }
 
-func trimPadding(s string) string {
-	if t := strings.TrimLeft(s, "0 "); t != "" {
-		return t
+// flagged applies flags in their order: no padding, padding with spaces or with zeros, capitals.
+func flagged(s, flags string) string {
+	for _, flag := range flags {
+		if flag == '^' {
+			s = strings.ToUpper(s)
+			continue
+		}
+		digits := strings.TrimLeft(s, "0 ")
+		if digits == "" && s != "" {
+			digits = s[len(s)-1:]
+		}
+		if flag != '-' && strings.Trim(s, " 0123456789") == "" {
+			digits = strings.Repeat(map[rune]string{'_': " ", '0': "0"}[flag], len(s)-len(digits)) + digits
+		} else if flag != '-' {
+			digits = s
+		}
+		s = digits
 	}
-	return s[len(s)-1:]
+	return s
 }
 
 // timeLayouts are the fields that Go formats as C does.
@@ -58,6 +64,8 @@ func strftimeField(t time.Time, field byte) (string, bool) {
 	switch field {
 	case '%':
 		return "%", true
+	case 'P':
+		return t.Format("pm"), true
 	case 'n':
 		return "\n", true
 	case 't':

@@ -107,6 +107,23 @@ func BenchmarkGrowingConversation(b *testing.B) {
 	})
 }
 
+// A token that begins with white space may lie in what the token before it has stripped: no place to go on from.
+func TestNothingIsTakenUpAgainInsideAToken(t *testing.T) {
+	tok, err := Load(oneFile([]byte(`{"added_tokens":[
+		{"id":4,"content":"<e>","single_word":false,"lstrip":false,"rstrip":true,"normalized":false,"special":true},
+		{"id":5,"content":" a","single_word":false,"lstrip":true,"rstrip":false,"normalized":false,"special":false}],
+		"model":{"type":"BPE","unk_token":"x","vocab":{"x":0,"a":1," ":2,"b":3},"merges":[]}}`)))
+	if err != nil {
+		t.Fatal(err)
+	}
+	text := strings.Repeat("b", 2000) + "<e> a" + strings.Repeat("b", 3000)
+	cache := tok.NewCache(1 << 20)
+	cache.Encode(text)
+	if got, want := cache.Encode(text+"a"), tok.Encode(text+"a", false); !slices.Equal(got, want) {
+		t.Errorf("with the cache %v, without %v", got[1998:2004], want[1998:2004])
+	}
+}
+
 func TestANewTurnCostsAFractionOfTheWhole(t *testing.T) {
 	if testing.Short() {
 		t.Skip("a measurement")

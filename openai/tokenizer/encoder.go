@@ -62,7 +62,9 @@ func (e *encoder) text(s string, from int) {
 		if token == nil {
 			return
 		}
-		if e.marking && start >= done && start > 0 {
+		// Encoding can only be taken up again before the whole token: one that begins in white space may lie in what
+		// another has taken.
+		if e.marking && resume-len(token.Content) >= done && start > 0 {
 			e.cuts = append(e.cuts, cut{start, len(e.ids), resume})
 		}
 		if start < end {
