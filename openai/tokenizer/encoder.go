@@ -1,5 +1,7 @@
 package tokenizer
 
+import "slices"
+
 // encoder is one goroutine's state while it encodes: the ids so far, and room that is kept for the next text.
 type encoder struct {
 	t       *Tokenizer
@@ -80,7 +82,10 @@ func (e *encoder) text(s string, from int) {
 // piece normalizes the text between two added tokens and cuts out those that are looked for in normalized text. first
 // tells whether it begins where the whole text begins.
 func (e *encoder) piece(s string, first bool) {
-	room := 0
+	room, head := 0, 0
+	if first {
+		head = e.t.headOf(s)
+	}
 	for _, n := range e.t.normalizers {
 		out, verdict := n.apply(e.normal[room][:0], s)
 		if verdict == same {
@@ -88,7 +93,9 @@ func (e *encoder) piece(s string, first bool) {
 		}
 		e.normal[room] = out
 		s = view(out)
-		first = first && verdict != cropped
+		if verdict == cropped {
+			head = 0
+		}
 		room ^= 1
 	}
 	m := e.t.addedNormal
@@ -96,7 +103,7 @@ func (e *encoder) piece(s string, first bool) {
 	for m != nil {
 		start, end, resume, token := m.next(s, from, done)
 		if start > done {
-			e.feed(0, s[done:start], first && done == 0)
+			e.feed(0, s[done:start], head-done)
 		}
 		if token == nil {
 			return
@@ -107,17 +114,33 @@ func (e *encoder) piece(s string, first bool) {
 		done, from = end, resume
 	}
 	if done < len(s) {
-		e.feed(0, s[done:], first && done == 0)
+		e.feed(0, s[done:], head-done)
 	}
 }
 
+// headOf returns how many bytes of a text that has been normalized come from its first character.
+func (t *Tokenizer) headOf(s string) int {
+	asks := func(s stage) bool { m, ok := s.(metaspace); return ok && m.first }
+	if len(t.stages) < 2 || len(t.normalizers) == 0 || !slices.ContainsFunc(t.stages[1:], asks) {
+		return 1 // no stage sees a piece that begins inside it
+	}
+	_, size := runeAt(s, 0)
+	head := []byte(s[:size])
+	for _, n := range t.normalizers {
+		if out, verdict := n.apply(nil, string(head)); verdict != same {
+			head = out
+		}
+	}
+	return max(len(head), 1)
+}
+
 // feed hands a piece to the pre-tokenizer of the given number, or to the model after the last.
-func (e *encoder) feed(stage int, s string, first bool) {
+func (e *encoder) feed(stage int, s string, head int) {
 	switch {
 	case s == "":
 	case stage == len(e.t.stages):
 		e.t.model.encode(e, s)
 	default:
-		e.t.stages[stage].split(e, stage, s, first)
+		e.t.stages[stage].split(e, stage, s, head)
 	}
 }

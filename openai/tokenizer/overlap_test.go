@@ -77,6 +77,26 @@ func TestBytesAndTheFirstTokenAreToldApart(t *testing.T) {
 	}
 }
 
+// Every piece that comes of the text's first character gets the mark, as many as normalizing makes of it.
+func TestTheFirstCharacterMayBecomeSeveralPieces(t *testing.T) {
+	vocab := `{"<unk>":0,"▁1":1,"▁⁄":2,"▁2":3,"▁a":4,"2":5,"▁.":6,"▁":7}`
+	digits := `{"type":"Digits","individual_digits":true},{"type":"Metaspace","replacement":"▁","prepend_scheme":"first","split":true}`
+	for _, test := range []struct {
+		normalizer, stages, text string
+		want                     []uint32
+	}{
+		{`{"type":"NFKC"}`, digits, "½ a", []uint32{1, 2, 3, 4}},
+		{`{"type":"NFKC"}`, digits, "12", []uint32{1, 5}},
+		{`{"type":"Prepend","prepend":"▁"}`, `{"type":"Punctuation","behavior":"Isolated"},` + digits, ".", []uint32{7, 6}},
+	} {
+		tok := wordLevelOf(t, vocab, map[string]string{
+			"normalizer": test.normalizer, "pre_tokenizer": `{"type":"Sequence","pretokenizers":[` + test.stages + `]}`})
+		if got := tok.Encode(test.text, false); !slices.Equal(got, test.want) {
+			t.Errorf("%s %s: %q is %v, want %v", test.normalizer, test.stages, test.text, got, test.want)
+		}
+	}
+}
+
 func TestANormalizedTokenThatNothingIsLeftOfIsRefused(t *testing.T) {
 	_, err := Load(file(map[string]string{
 		"normalizer": `{"type":"Strip","strip_left":true,"strip_right":true}`, "added_tokens": `[{"id":3,"content":"\n","normalized":true}]`}))

@@ -33,7 +33,7 @@ const digitGroupsSrc = `\d{1,3}(?=(?:\d{3})*\b)`
 // taken as a whole: one look for all its groups.
 type digitGroups struct{ digit, word *runeSet }
 
-func (g digitGroups) split(e *encoder, stage int, s string, first bool) {
+func (g digitGroups) split(e *encoder, stage int, s string, head int) {
 	done := 0
 	for i := 0; i < len(s); {
 		end, n := g.digit.run(s, i, -1)
@@ -46,14 +46,14 @@ func (g digitGroups) split(e *encoder, stage int, s string, first bool) {
 			i = end
 			continue
 		}
-		e.feed(stage+1, s[done:i], first && done == 0)
+		e.feed(stage+1, s[done:i], head-done)
 		for i < end {
 			next, _ := g.digit.run(s, i, (n-1)%3+1)
-			e.feed(stage+1, s[i:next], first && i == 0)
+			e.feed(stage+1, s[i:next], head-i)
 			n -= (n-1)%3 + 1
 			i = next
 		}
 		done = end
 	}
-	e.feed(stage+1, s[done:], first && done == 0)
+	e.feed(stage+1, s[done:], head-done)
 }

@@ -2,9 +2,10 @@ package tokenizer
 
 import "strings"
 
-// stage is a pre-tokenizer: it hands the parts of a piece on to the next stage, in order.
+// stage is a pre-tokenizer: it hands the parts of a piece on to the next stage, in order. head is how many bytes at the
+// front of the piece come from the first character of the whole text; 0 or less: none.
 type stage interface {
-	split(e *encoder, stage int, s string, first bool)
+	split(e *encoder, stage int, s string, head int)
 }
 
 // isolate cuts out what a pattern matches, and keeps what lies between or drops it.
@@ -13,7 +14,7 @@ type isolate struct {
 	drop    bool
 }
 
-func (p isolate) split(e *encoder, stage int, s string, first bool) {
+func (p isolate) split(e *encoder, stage int, s string, head int) {
 	last := stage+1 == len(e.t.stages)
 	done := 0
 	for i := 0; i < len(s); {
@@ -24,17 +25,17 @@ func (p isolate) split(e *encoder, stage int, s string, first bool) {
 			continue
 		}
 		if done < i && !p.drop {
-			e.feed(stage+1, s[done:i], first && done == 0)
+			e.feed(stage+1, s[done:i], head-done)
 		}
 		if last {
 			e.t.model.encode(e, s[i:end])
 		} else {
-			e.feed(stage+1, s[i:end], first && i == 0)
+			e.feed(stage+1, s[i:end], head-i)
 		}
 		i, done = end, end
 	}
 	if !p.drop {
-		e.feed(stage+1, s[done:], first && done == 0)
+		e.feed(stage+1, s[done:], head-done)
 	}
 }
 
@@ -71,10 +72,10 @@ type segment struct {
 	match      bool
 }
 
-func (p splitter) split(e *encoder, stage int, s string, first bool) {
+func (p splitter) split(e *encoder, stage int, s string, head int) {
 	for _, seg := range p.behavior.join(segments(p.find.all(s), len(s), p.invert)) {
 		if seg.end > seg.start {
-			e.feed(stage+1, s[seg.start:seg.end], first && seg.start == 0)
+			e.feed(stage+1, s[seg.start:seg.end], head-seg.start)
 		}
 	}
 }
@@ -166,37 +167,38 @@ func (m members) all(s string) [][]int {
 // fixedLength cuts pieces of a number of characters.
 type fixedLength int
 
-func (n fixedLength) split(e *encoder, stage int, s string, first bool) {
+func (n fixedLength) split(e *encoder, stage int, s string, head int) {
 	start, count := 0, 0
 	for i := 0; i < len(s); {
 		_, size := runeAt(s, i)
 		i += size
 		if count++; count == int(n) {
-			e.feed(stage+1, s[start:i], first && start == 0)
+			e.feed(stage+1, s[start:i], head-start)
 			start, count = i, 0
 		}
 	}
-	e.feed(stage+1, s[start:], first && start == 0)
+	e.feed(stage+1, s[start:], head-start)
 }
 
 // prefixSpace puts a space before every piece that has none.
 type prefixSpace struct{}
 
-func (prefixSpace) split(e *encoder, stage int, s string, first bool) {
+func (prefixSpace) split(e *encoder, stage int, s string, head int) {
 	if s[0] != ' ' {
 		room := append(e.stage[stage][:0], ' ')
 		e.stage[stage] = append(room, s...)
 		s = view(e.stage[stage])
+		head++
 	}
-	e.feed(stage+1, s, first)
+	e.feed(stage+1, s, head)
 }
 
 // byteChars writes every byte as its printable character.
 type byteChars struct{}
 
-func (byteChars) split(e *encoder, stage int, s string, first bool) {
+func (byteChars) split(e *encoder, stage int, s string, head int) {
 	e.stage[stage] = mapBytes(e.stage[stage][:0], s)
-	e.feed(stage+1, view(e.stage[stage]), first)
+	e.feed(stage+1, view(e.stage[stage]), head)
 }
 
 // metaspace replaces spaces by a mark, puts one in front, and splits before every mark.
@@ -207,10 +209,11 @@ type metaspace struct {
 	cut    bool
 }
 
-func (p metaspace) split(e *encoder, stage int, s string, first bool) {
+func (p metaspace) split(e *encoder, stage int, s string, head int) {
 	room := e.stage[stage][:0]
-	if (p.always || p.first && first) && !strings.HasPrefix(s, p.mark) && s[0] != ' ' {
+	if (p.always || p.first && head > 0) && !strings.HasPrefix(s, p.mark) && s[0] != ' ' {
 		room = append(room, p.mark...)
+		head += len(p.mark)
 	}
 	room = appendReplaced(room, s, " ", p.mark)
 	e.stage[stage] = room
@@ -218,13 +221,13 @@ func (p metaspace) split(e *encoder, stage int, s string, first bool) {
 	for done := 0; p.cut; {
 		next := strings.Index(s[done+1:], p.mark)
 		if next < 0 {
-			e.feed(stage+1, s[done:], first && done == 0)
+			e.feed(stage+1, s[done:], head-done)
 			return
 		}
-		e.feed(stage+1, s[done:done+1+next], first && done == 0)
+		e.feed(stage+1, s[done:done+1+next], head-done)
 		done += 1 + next
 	}
-	e.feed(stage+1, s, first)
+	e.feed(stage+1, s, head)
 }
 
 // appendReplaced appends s with every old replaced.
