@@ -50,8 +50,12 @@ var generateSampling = map[string]func(*scanner, *GenerateRequest){
 	"max_new_tokens": func(s *scanner, r *GenerateRequest) { r.MaxTokens = s.count(1, math.MaxInt32) },
 	"min_new_tokens": func(s *scanner, r *GenerateRequest) { r.MinTokens = s.count(0, math.MaxInt32) },
 	"n":              func(s *scanner, r *GenerateRequest) { r.N = s.choices(maxTextChoices) },
+	"stop":           func(s *scanner, r *GenerateRequest) { r.Stop = s.stops(maxNativeStops) },
 	"json_schema":    func(s *scanner, r *GenerateRequest) { r.JSONSchema = s.text() },
 }
+
+// maxNativeStops bounds the stop strings of a generate request, where no API sets a bound.
+const maxNativeStops = 64
 
 // or is *n, or what its absence means.
 func or(n *int, absent int) int {
@@ -84,7 +88,7 @@ func DecodeGenerate(body []byte) (*GenerateRequest, error) {
 	return decode(body, r, generateFields, nil, &r.Ignored, r.settle)
 }
 
-// settle picks the prompt out of its three spellings and checks that fields agree.
+// settle picks the prompt out of its three spellings, text before ids, and checks that fields agree.
 func (r *GenerateRequest) settle(s *scanner) {
 	r.Prompt = r.text
 	if r.text.List == nil {
@@ -93,8 +97,6 @@ func (r *GenerateRequest) settle(s *scanner) {
 	switch {
 	case r.Prompt.List == nil:
 		s.missing("text")
-	case r.text.List != nil && r.ids.List != nil:
-		s.failAt("input_ids", CodeInvalidValue, "send either text or input_ids.")
 	case r.ids.List != nil && r.ids.List[0].Tokens == nil:
 		s.failAt("input_ids", CodeInvalidType, "expected an array of token ids, but got text.")
 	case r.JSONSchema != "" && (r.Regex != "" || r.EBNF != ""):
@@ -105,7 +107,8 @@ func (r *GenerateRequest) settle(s *scanner) {
 	r.Sampling.settle(s)
 }
 
-// Generated is one answer of /generate. A stream repeats it with the text so far.
+// Generated is one answer of /generate. In a stream it has the text so far, and the ids and log probabilities since the
+// event before.
 type Generated struct {
 	Text        string
 	OutputIDs   []uint32
@@ -156,8 +159,10 @@ func (g Generated) AppendJSON(dst []byte) []byte {
 	dst = strconv.AppendInt(dst, int64(g.Cached), 10)
 	dst = append(dst, `,"reasoning_tokens":`...)
 	dst = strconv.AppendInt(dst, int64(g.Reasoning), 10)
-	dst = append(dst, `,"e2e_latency":`...)
-	dst = strconv.AppendFloat(dst, g.Seconds, 'f', -1, 64)
+	if g.Finish != "" {
+		dst = append(dst, `,"e2e_latency":`...)
+		dst = strconv.AppendFloat(dst, g.Seconds, 'f', -1, 64)
+	}
 	dst = append(g.MatchedStop.appendMember(dst), '}')
 	if g.Streamed {
 		dst = append(dst, `,"index":`...)
@@ -166,10 +171,13 @@ func (g Generated) AppendJSON(dst []byte) []byte {
 	return append(dst, '}')
 }
 
-// appendFinish writes SGLang's object for a finish reason, null while there is none.
+// appendFinish writes SGLang's object for a finish reason, in a stream the word alone, and null while there is none.
 func (g *Generated) appendFinish(dst []byte) []byte {
-	if g.Finish == "" {
+	switch {
+	case g.Finish == "":
 		return append(dst, "null"...)
+	case g.Streamed:
+		return AppendString(dst, g.Finish)
 	}
 	dst = append(dst, `{"type":`...)
 	dst = AppendString(dst, g.Finish)
@@ -180,14 +188,13 @@ func (g *Generated) appendFinish(dst []byte) []byte {
 	return append(dst, '}')
 }
 
-// appendIDLogprob writes a token as SGLang does: [logprob, id, text].
+// appendIDLogprob writes a token as [logprob, id], with its text behind them where it is shown.
 func appendIDLogprob(dst []byte, p IDLogprob) []byte {
 	dst = appendLogprob(append(dst, '['), p.Logprob)
 	dst = append(dst, ',')
 	dst = strconv.AppendUint(dst, uint64(p.ID), 10)
-	dst = append(dst, ',')
 	if p.Shown {
-		return append(AppendString(dst, p.Text), ']')
+		dst = AppendString(append(dst, ','), p.Text)
 	}
-	return append(dst, "null]"...)
+	return append(dst, ']')
 }

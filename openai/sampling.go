@@ -59,7 +59,7 @@ var samplingFields = map[string]func(*scanner, *Sampling){
 	"min_tokens":            func(s *scanner, p *Sampling) { p.MinTokens = s.count(0, math.MaxInt32) },
 	"seed":                  func(s *scanner, p *Sampling) { p.Seed = s.integer(math.MinInt64, math.MaxInt64) },
 	"sampling_seed":         func(s *scanner, p *Sampling) { p.SamplingSeed = s.unsigned() },
-	"stop":                  func(s *scanner, p *Sampling) { p.Stop = s.stops() },
+	"stop":                  func(s *scanner, p *Sampling) { p.Stop = s.stops(maxStops) },
 	"stop_token_ids":        func(s *scanner, p *Sampling) { p.StopTokenIDs = s.tokenIDs() },
 	"logit_bias":            func(s *scanner, p *Sampling) { p.LogitBias = s.logitBias() },
 	"ignore_eos":            func(s *scanner, p *Sampling) { p.IgnoreEOS = s.flag(false) },
@@ -108,7 +108,7 @@ func (s *scanner) unsigned() *uint64 {
 }
 
 // stops reads one string or a list of strings.
-func (s *scanner) stops() []string {
+func (s *scanner) stops(most int) []string {
 	if s.null() {
 		return nil
 	}
@@ -121,8 +121,8 @@ func (s *scanner) stops() []string {
 	}
 	var stops []string
 	s.elements(func(int) { stops = append(stops, s.stop()) })
-	if len(stops) > maxStops {
-		s.fail(CodeArrayAbove, "it has %d elements; at most %d are allowed.", len(stops), maxStops)
+	if len(stops) > most {
+		s.fail(CodeArrayAbove, "it has %d elements; at most %d are allowed.", len(stops), most)
 	}
 	return stops
 }

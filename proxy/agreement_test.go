@@ -101,14 +101,32 @@ func settled(answer map[string]any) map[string]any {
 	return answer
 }
 
-// settledNative is settled for /generate, whose events repeat what came before: the last of each choice is the whole.
-func settledNative(answer any) any {
-	list, ok := answer.([]any)
-	if !ok {
-		list = []any{answer}
+// followNative adds an event of /generate, which has the text so far and the ids and log probabilities that are new.
+func followNative(stream any, event map[string]any) any {
+	list, _ := stream.([]any)
+	at := int(event["index"].(float64))
+	for len(list) <= at {
+		list = append(list, nil)
 	}
+	if before, ok := list[at].(map[string]any); ok {
+		event["output_ids"] = append(before["output_ids"].([]any), event["output_ids"].([]any)...)
+		about, old := event["meta_info"].(map[string]any), before["meta_info"].(map[string]any)
+		if more, ok := about["output_token_logprobs"].([]any); ok {
+			about["output_token_logprobs"] = append(old["output_token_logprobs"].([]any), more...)
+		}
+	}
+	list[at] = event
+	return list
+}
+
+// settledNative is settled for /generate, which calls the reason to finish by a word in streams and by an object else.
+func settledNative(answer any) any {
+	list := answer.([]any)
 	for _, one := range list {
 		about := one.(map[string]any)["meta_info"].(map[string]any)
+		if reason, ok := about["finish_reason"].(map[string]any); ok {
+			about["finish_reason"] = reason["type"]
+		}
 		for _, key := range []string{"id", "e2e_latency", "cached_tokens"} {
 			delete(about, key)
 		}
@@ -146,20 +164,11 @@ func (b *bed) agree(t *testing.T, path, body string) {
 		if err := json.Unmarshal([]byte(strings.TrimPrefix(frame, "data: ")), &piece); err != nil {
 			t.Fatalf("%q: %v", frame, err)
 		}
-		if path != "/generate" {
+		if path == "/generate" {
+			stream = followNative(stream, piece.(map[string]any))
+		} else {
 			stream = fold(stream, piece)
-			continue
 		}
-		list, _ := stream.([]any)
-		at := 0
-		if i, ok := piece.(map[string]any)["index"].(float64); ok {
-			at = int(i)
-		}
-		for len(list) <= at {
-			list = append(list, nil)
-		}
-		list[at] = piece
-		stream = list
 	}
 	if path == "/generate" {
 		whole, stream = settledNative(whole), settledNative(stream)
@@ -236,7 +245,7 @@ func TestStreamAndWholeAgreeInEveryField(t *testing.T) {
 					prompt = fmt.Sprintf("[%q,%q]", what, "saying 0")
 				}
 				b.agree(t, "/v1/completions", fmt.Sprintf(`{"model":"demo","prompt":%s%s}`, prompt, pickWishes(r, textWishes)))
-				b.agree(t, "/generate", fmt.Sprintf(`{"text":%s,"sampling_params":{"max_new_tokens":%d}}`, prompt, 1+r.IntN(40)))
+				b.agree(t, "/generate", fmt.Sprintf(`{"text":%s,"return_logprob":%v,"sampling_params":{"max_new_tokens":%d}}`, prompt, r.IntN(2) == 0, 1+r.IntN(40)))
 				if t.Failed() {
 					return
 				}

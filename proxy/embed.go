@@ -80,6 +80,10 @@ func (g *Gateway) embedOne(ctx context.Context, x *exchange, p *prompt, out *ope
 			err = errNoEmbeddings
 		}
 		g.end(lease, routing.Outcome{Error: asFailure(err).Code})
+		if worker := lease.Target().ID; err == errNoEmbeddings && !slices.Contains(t.tried, worker) {
+			t.tried = append(t.tried, worker) // others of the model may make them
+			continue
+		}
 		if err := g.next(ctx, p, &t, lease, err); err != nil {
 			return err
 		}

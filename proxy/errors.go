@@ -76,7 +76,7 @@ var known = []struct {
 	{errNoTokenizer, 500, "tokenizer_not_found", "There is no tokenizer for this model.", 0, kindInternal},
 	{errBodyStalled, 408, "request_body_stalled", "The request body stopped arriving.", 0, kindTimeout},
 	{errBadBody, 400, "invalid_request_body", "The framing of the request body is broken.", 0, kindValidation},
-	{errNoEmbeddings, 400, "unsupported_operation", "This model's workers make no embeddings.", 0, kindValidation},
+	{errNoEmbeddings, 501, "unsupported_backend", "This model's workers make no embeddings.", 0, kindValidation},
 	{workers.ErrNotReady, 503, "no_available_workers", "The chosen worker cannot take requests now.", 1, kindNoWorkers},
 	{workers.ErrUnknownWorker, 503, "no_available_workers", "The chosen worker has left.", 1, kindNoWorkers},
 	{errDraining, 503, "shutting_down", "The gateway is shutting down.", 1, kindInternal},

@@ -28,7 +28,7 @@ func (g *Gateway) generateNative(x *exchange, r *http.Request) error {
 		if err != nil {
 			return err
 		}
-		out := &native{x: x, req: req, id: x.answerID("gnt-", req.RID), version: prompts[0].model.version, batch: req.Prompt.Batch || req.N > 1}
+		out := &native{x: x, req: req, id: x.answerID("gnt-", req.RID), version: prompts[0].model.version}
 		if req.Stream {
 			if out.events, err = x.begin(r, g.config); err != nil {
 				return err
@@ -49,6 +49,7 @@ func (g *Gateway) nativePrompts(name string, req *openai.GenerateRequest) ([]*pr
 		p.ignoring("lora_path", req.LoraPath != "")
 		p.ignoring("return_hidden_states", req.HiddenStates)
 		p.ignoring("logprob_start_len", req.LogprobStart >= 0)
+		p.ignoring("top_logprobs_num", req.TopLogprobs > 0)
 		if p.tokens == nil {
 			p.tokens = m.language.encode(p.text)
 		}
@@ -70,15 +71,15 @@ func (g *Gateway) nativePrompts(name string, req *openai.GenerateRequest) ([]*pr
 	return prompts, nil
 }
 
-// native is the reply to /generate. Every event repeats the answer so far.
+// native is the reply to /generate: a list, or events, each with the text so far and what ids are new.
 type native struct {
 	x       *exchange
 	req     *openai.GenerateRequest
 	id      string
 	version string
-	batch   bool    // the whole answer is a list
 	events  *events // nil: one body
 	texts   [][]byte
+	told    []int // ids of each choice that went out
 	buf     []byte
 }
 
@@ -97,7 +98,7 @@ func (o *native) send(parts []part, a *answer) error {
 	for i := range parts {
 		p := &parts[i]
 		for len(o.texts) <= p.index {
-			o.texts = append(o.texts, nil)
+			o.texts, o.told = append(o.texts, nil), append(o.told, 0)
 		}
 		if p.kind == partContent {
 			o.texts[p.index] = append(o.texts[p.index], p.text...)
@@ -123,9 +124,14 @@ func (o *native) generated(a *answer, index int, finish string, matched openai.M
 		a = a.earlier
 	}
 	c, cost := &a.choices[index-a.first], a.cost()
+	from := o.told[index] // nothing, where the answer is whole
+	o.told[index] = len(c.ids)
 	out := openai.Generated{
-		Text: string(o.texts[index]), OutputIDs: c.ids, ID: o.id, Finish: finish, MatchedStop: matched, Prompt: cost.PromptTokens,
-		Completion: c.completion, Cached: cost.CachedTokens, Version: o.version, Seconds: time.Since(o.x.start).Seconds(), Logprobs: c.idLogprobs, Streamed: o.events != nil, Index: index,
+		Text: string(o.texts[index]), OutputIDs: c.ids[from:], ID: o.id, Finish: finish, MatchedStop: matched, Prompt: cost.PromptTokens,
+		Completion: c.completion, Cached: cost.CachedTokens, Version: o.version, Seconds: time.Since(o.x.start).Seconds(), Streamed: o.events != nil, Index: index,
+	}
+	if c.idLogprobs != nil {
+		out.Logprobs = c.idLogprobs[min(from, len(c.idLogprobs)):]
 	}
 	for i := range out.Logprobs {
 		if out.Logprobs[i].Shown = o.req.ReturnText; o.req.ReturnText {
@@ -146,10 +152,6 @@ func (o *native) finish(last []part, a *answer) error {
 	var all []json.RawMessage
 	for i := range last {
 		all = append(all, o.generated(a, last[i].index, last[i].finish, last[i].matched).AppendJSON(nil))
-	}
-	if !o.batch {
-		writeJSON(o.x, http.StatusOK, all[0])
-		return nil
 	}
 	return sendJSON(o.x, http.StatusOK, all)
 }

@@ -3,18 +3,22 @@ package proxy
 import (
 	"encoding/json"
 	"io"
+	"reflect"
+	"slices"
 	"strings"
 	"testing"
+
+	"leeway/workers/sim"
 )
 
 type generatedBody struct {
 	Text string
 	IDs  []uint32 `json:"output_ids"`
 	Meta struct {
-		Finish     *struct{ Type string } `json:"finish_reason"`
-		Prompt     int                    `json:"prompt_tokens"`
-		Completion int                    `json:"completion_tokens"`
-		Logprobs   [][]any                `json:"output_token_logprobs"`
+		Finish     any     `json:"finish_reason"`
+		Prompt     int     `json:"prompt_tokens"`
+		Completion int     `json:"completion_tokens"`
+		Logprobs   [][]any `json:"output_token_logprobs"`
 	} `json:"meta_info"`
 }
 
@@ -29,27 +33,35 @@ func TestNativeGenerateTellsTextAndIDs(t *testing.T) {
 		}
 		return string(text)
 	}
-	var whole generatedBody
-	if err := json.Unmarshal([]byte(read(`{"text":"a question","return_logprob":true,"sampling_params":{"max_new_tokens":100}}`)), &whole); err != nil {
-		t.Fatal(err)
+	var list []generatedBody
+	if err := json.Unmarshal([]byte(read(`{"text":"a question","return_logprob":true,"sampling_params":{"max_new_tokens":100}}`)), &list); err != nil || len(list) != 1 {
+		t.Fatal(list, err)
 	}
-	if whole.Text != greeting || len(whole.IDs) != whole.Meta.Completion || whole.Meta.Finish.Type != "stop" || len(whole.Meta.Logprobs) != len(whole.IDs) {
+	whole := list[0]
+	if whole.Text != greeting || len(whole.IDs) != whole.Meta.Completion || whole.Meta.Finish.(map[string]any)["type"] != "stop" || len(whole.Meta.Logprobs) != len(whole.IDs) {
 		t.Errorf("%+v", whole)
 	}
-	stream := read(`{"text":"a question","stream":true,"sampling_params":{"max_new_tokens":100}}`)
+	stream := read(`{"text":"a question","stream":true,"return_logprob":true,"sampling_params":{"max_new_tokens":100}}`)
 	frames := strings.Split(strings.TrimSuffix(stream, "data: [DONE]\n\n"), "\n\n")
-	before := ""
+	var streamed struct {
+		generatedBody
+		finish string
+	}
 	for _, frame := range frames[:len(frames)-1] {
 		var g generatedBody
-		if err := json.Unmarshal([]byte(strings.TrimPrefix(frame, "data: ")), &g); err != nil || !strings.HasPrefix(g.Text, before) {
-			t.Fatalf("%q after %q: %v", frame, before, err)
+		if err := json.Unmarshal([]byte(strings.TrimPrefix(frame, "data: ")), &g); err != nil || !strings.HasPrefix(g.Text, streamed.Text) {
+			t.Fatalf("%q after %q: %v", frame, streamed.Text, err)
 		}
-		before = g.Text
+		streamed.Text = g.Text
+		streamed.IDs = append(streamed.IDs, g.IDs...)
+		streamed.Meta.Logprobs = append(streamed.Meta.Logprobs, g.Meta.Logprobs...)
+		if g.Meta.Finish != nil {
+			streamed.finish, _ = g.Meta.Finish.(string)
+		}
 	}
-	if before != greeting {
-		t.Errorf("the stream ends with %q", before)
+	if streamed.Text != greeting || !slices.Equal(streamed.IDs, whole.IDs) || !reflect.DeepEqual(streamed.Meta.Logprobs, whole.Meta.Logprobs) || streamed.finish != "stop" {
+		t.Errorf("the stream says %+v, the whole answer %+v", streamed, whole)
 	}
-	var list []generatedBody
 	if err := json.Unmarshal([]byte(read(`{"text":["a question","a question"],"sampling_params":{"n":2}}`)), &list); err != nil || len(list) != 4 || list[3].Text != greeting {
 		t.Errorf("%+v, %v", list, err)
 	}
@@ -79,13 +91,25 @@ func TestEmbeddingsComeInOrder(t *testing.T) {
 	b.atRest(t)
 }
 
-func TestAskingForEmbeddingsWhereThereAreNoneIsTheClientsMistake(t *testing.T) {
+func TestAskingForEmbeddingsWhereThereAreNoneSaysSo(t *testing.T) {
 	b := start(t, one(t, "tokenspeed", greeting))
 	resp := b.post(t, t.Context(), "/v1/embeddings", `{"model":"demo","input":"a","dimension":3}`)
 	defer resp.Body.Close()
 	body, _ := io.ReadAll(resp.Body)
-	if e := errorOf(t, string(body)); resp.StatusCode != 400 || e.Code != "unsupported_operation" || resp.Header.Get("X-Leeway-Ignored-Parameters") != "dimension" {
+	if e := errorOf(t, string(body)); resp.StatusCode != 501 || e.Code != "unsupported_backend" || resp.Header.Get("X-Leeway-Ignored-Parameters") != "dimension" {
 		t.Errorf("%d %s %v", resp.StatusCode, body, resp.Header)
+	}
+	b.atRest(t)
+}
+
+func TestEmbeddingsAreMadeByThoseWhoCan(t *testing.T) {
+	b := start(t, func(s *setup) {
+		s.sim = []sim.Options{{Dialect: "tokenspeed"}, {Dialect: "tokenspeed"}, {Dialect: "vllm"}}
+	})
+	for range 12 {
+		if status, body := b.call(t, "POST", "/v1/embeddings", `{"model":"demo","input":"a"}`); status != 200 {
+			t.Fatalf("%d %s", status, body)
+		}
 	}
 	b.atRest(t)
 }

@@ -89,7 +89,7 @@ func (p *prompt) check() error {
 			fmt.Sprintf("The prompt has %d tokens, but prompt and answer together may have %d.", len(p.tokens), m.context))
 	}
 	if most := p.request.Sampling.MaxTokens; most != nil && len(p.tokens)+*most > m.context {
-		return openai.Invalid("max_tokens", "context_length_exceeded",
+		return openai.Invalid(p.sampler("max_tokens"), "context_length_exceeded",
 			fmt.Sprintf("The prompt has %d tokens and the answer may have up to %d, but both together may have %d.", len(p.tokens), *most, m.context))
 	}
 	return nil
@@ -105,7 +105,7 @@ func (p *prompt) checkIDs() error {
 	for _, sent := range []struct {
 		field string
 		ids   []uint32
-	}{{p.field(), p.tokens}, {"stop_token_ids", s.StopTokenIDs}, {"logit_bias", slices.Collect(maps.Keys(s.LogitBias))}} {
+	}{{p.field(), p.tokens}, {p.sampler("stop_token_ids"), s.StopTokenIDs}, {p.sampler("logit_bias"), slices.Collect(maps.Keys(s.LogitBias))}} {
 		if len(sent.ids) == 0 {
 			continue
 		}
@@ -123,8 +123,21 @@ func (p *prompt) field() string {
 		return "messages"
 	case "embeddings":
 		return "input"
+	case "generate":
+		return "text"
 	}
 	return "prompt"
+}
+
+// sampler is what the client calls a field of sampling.
+func (p *prompt) sampler(field string) string {
+	switch {
+	case p.route != "generate":
+		return field
+	case field == "max_tokens":
+		field = "max_new_tokens"
+	}
+	return "sampling_params." + field
 }
 
 // sampling is what a worker says a model should be sampled with where the client does not say.

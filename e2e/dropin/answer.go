@@ -32,6 +32,7 @@ var masks = []struct {
 	{regexp.MustCompile(`\d{4}-\d\d-\d\dT[0-9:.]+(Z|\+00:00)?`), "TIME"},
 	{regexp.MustCompile(`[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}`), "UUID"},
 	{regexp.MustCompile(`-[a-z2-7]{24}\b`), "-UUID"},
+	{regexp.MustCompile(`"e2e_latency":[0-9.e-]+`), `"e2e_latency":0`},
 }
 
 // send makes a request and reads its whole answer.
