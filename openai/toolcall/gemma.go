@@ -48,7 +48,7 @@ func (a *gemmaArgs) read(p *Parser, eof bool) bool {
 		}
 		n, out := a.next(p.buf, eof)
 		if n == 0 && !a.broken {
-			p.wait(0)
+			p.wait("")
 			return false
 		}
 		p.buf = p.buf[n:]
