@@ -44,7 +44,7 @@ func (a *gemmaArgs) read(p *Parser, eof bool) bool {
 	}
 	for p.buf != "" && len(a.stack) > 0 {
 		if a.broken {
-			return passVerbatim(p, eof)
+			return passVerbatim(p, p.format.stops(), eof)
 		}
 		n, out := a.next(p.buf, eof)
 		if n == 0 && !a.broken {

@@ -39,6 +39,9 @@ func (t *tags) lost() []string {
 	return marks
 }
 
+// stops are what ends a call's arguments whatever they are: what closes the call, or opens another.
+func (t *tags) stops() []string { return slices.Concat(t.close, t.groups, []string{t.open}) }
+
 // trimming says what white space around a value belongs to the tags.
 type trimming uint8
 
@@ -138,12 +141,15 @@ func (t *tags) toolName(c *cursor) (string, bool) {
 	return from[:at], true
 }
 
-// tagArgs turns parameter tags into the members of an object as they come.
+// tagArgs turns parameter tags into the members of an object as they come, or passes on the object that stands in their
+// place.
 type tagArgs struct {
-	tags   *tags
-	kinds  map[string]kind
-	some   bool // a member has been written
-	inside bool // between a value's tags
+	tags    *tags
+	kinds   map[string]kind
+	some    bool      // a member has been written
+	inside  bool      // between a value's tags
+	object  *jsonArgs // stands in place of the parameters
+	strayed bool      // text that is neither has been written
 
 	key    string
 	kind   kind
@@ -155,6 +161,12 @@ type tagArgs struct {
 
 func (a *tagArgs) read(p *Parser, eof bool) bool {
 	for {
+		if a.object != nil && !a.some {
+			if !a.object.read(p, eof) {
+				return false
+			}
+			a.some = true
+		}
 		if a.inside {
 			if !a.value(p, eof) {
 				return false
@@ -164,7 +176,11 @@ func (a *tagArgs) read(p *Parser, eof bool) bool {
 		c := &cursor{text: p.buf, eof: eof}
 		c.space()
 		from := c.pos
-		if c.lit(a.tags.param) {
+		if !a.some && !a.strayed && c.ahead("{") && c.opensObject() {
+			p.buf, a.object = p.buf[from:], &jsonArgs{stops: a.tags.stops()}
+			continue
+		}
+		if a.object == nil && c.lit(a.tags.param) {
 			if a.open(c) {
 				p.buf, a.inside = p.buf[c.pos:], true
 				p.argue(a.member())
@@ -236,7 +252,10 @@ func (a *tagArgs) member() string {
 
 // last closes the object.
 func (a *tagArgs) last() string {
-	if !a.some {
+	switch {
+	case a.object != nil:
+		return ""
+	case !a.some:
 		return "{}"
 	}
 	return "}"
@@ -245,7 +264,8 @@ func (a *tagArgs) last() string {
 // stray passes on as content what stands between parameters and is none, but for the white space behind it. At from
 // stands something that opens and closes nothing.
 func (a *tagArgs) stray(p *Parser, from int, eof bool) {
-	next := slices.Concat(a.tags.close, a.tags.groups, []string{a.tags.open, a.tags.param})
+	a.strayed = true
+	next := append(a.tags.stops(), a.tags.param)
 	at, _ := earliest(p.buf[from+1:], next)
 	switch {
 	case at >= 0:
