@@ -104,10 +104,12 @@ func invokes(group string, trim trimming) *format {
 func tagHead(t *tags) func(*Parser, *cursor, bool) (start, bool) {
 	return func(p *Parser, c *cursor, _ bool) (s start, ok bool) {
 		c.space()
+		from := c.pos
 		for range t.groups {
 			c.any(t.groups...)
 			c.space()
 		}
+		bare := c.pos == from
 		c.any(t.before...)
 		c.space()
 		if !c.lit(t.open) {
@@ -117,14 +119,31 @@ func tagHead(t *tags) func(*Parser, *cursor, bool) (start, bool) {
 		if s.name = strings.TrimSpace(name); !ok || strings.ContainsAny(s.name, "<>{}\n") {
 			return s, false
 		}
+		if strings.ContainsAny(s.name, " \t") && !p.tools.declares(s.name) {
+			return s, false
+		}
 		if t.rest != "" {
 			if _, ok := c.until(t.rest); !ok {
 				return s, false
 			}
 		}
 		s.args = &tagArgs{tags: t, kinds: p.tools.of(s.name).kinds}
-		return s, s.name != ""
+		return s, s.name != "" && (!bare || t.goesOn(c))
 	}
+}
+
+// goesOn looks whether a call goes on behind its name. Without that a tag that nothing announces is only mentioned.
+func (t *tags) goesOn(c *cursor) bool {
+	at, next := c.pos, append([]string{t.param}, t.close...)
+	defer func() { c.pos = at }()
+	c.space()
+	switch rest := c.rest(); {
+	case c.eof && heldSuffix(rest, next) == len(rest): // cut off
+		return true
+	case c.ahead("{"):
+		return c.opensObject()
+	}
+	return c.any(next...)
 }
 
 // toolName reads up to the earliest of the marks that may end a name.
