@@ -20,7 +20,7 @@ func (g gemma) head(_ *Parser, c *cursor, _ bool) (s start, ok bool) {
 	if !c.lit(g.call) || !c.lit("call:") {
 		return s, false
 	}
-	s.name = c.word()
+	s.name = c.name()
 	if !c.lit("{") {
 		return s, false
 	}

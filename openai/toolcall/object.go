@@ -266,7 +266,7 @@ func mistralHead(p *Parser, c *cursor, more bool) (start, bool) {
 	if b := c.peek(); b == '[' || b == '{' {
 		return jsonHead(p, c, false)
 	}
-	s := start{name: c.word()}
+	s := start{name: c.name()}
 	if c.lit("[CALL_ID]") {
 		s.id = c.word()
 	}
