@@ -18,7 +18,7 @@ type plan struct {
 	thoughts     string // the parser of reasoning; "": none
 	startsInside bool   // the prompt has opened a thought
 	thoughtsLast bool   // a thought is kept until it ends
-	thoughtsSaid bool   // thoughts are content, without their markers
+	thoughtsSaid bool   // thoughts are content, and keep their markers
 	calls        *callPlan
 	keepIDs      bool // the client wants the ids as well
 	alternatives int  // to each token that the client wants to see; an engine may send more

@@ -39,8 +39,8 @@ type choice struct {
 
 	decoder   tokenizer.Decoder
 	stops     stops
-	reasoning reasoning.Parser // nil: text is content
-	tools     *toolcall.Parser // nil: content stays content
+	reasoning *reasoning.Parser // nil: text is content
+	tools     *toolcall.Parser  // nil: content stays content
 
 	raw, text []byte // of the delta at hand: decoded, and past the stops
 	logprobs  logprobQueue
@@ -160,24 +160,44 @@ func (c *choice) say(parts []part) []part {
 	}
 	text := string(c.text)
 	c.text = c.text[:0]
-	if c.reasoning == nil {
+	switch {
+	case c.reasoning == nil:
 		return c.speak(parts, text)
+	case c.plan.thoughtsSaid:
+		return c.retell(parts, c.reasoning.Pieces(text, false))
 	}
 	thought, content := c.reasoning.Add(text)
 	return c.think(parts, thought, content)
 }
 
-func (c *choice) think(parts []part, thought, content string) []part {
-	if thought != "" && content == "" {
+// count counts the tokens since text last came out as a thought's, if nothing else has.
+func (c *choice) count(thought, content bool) {
+	if thought && !content {
 		c.thought += c.uncounted
 	}
-	if thought != "" || content != "" {
+	if thought || content {
 		c.uncounted = 0
 	}
-	switch {
-	case c.plan.thoughtsSaid:
-		thought, content = "", thought+content
-	case c.plan.thoughtsLast:
+}
+
+// retell turns thoughts into content, markers and all, around the tool parser: no call is one in a thought.
+func (c *choice) retell(parts []part, pieces []reasoning.Piece) []part {
+	thought, content := false, false
+	for _, p := range pieces {
+		thought, content = thought || p.Kind == reasoning.Thought, content || p.Kind == reasoning.Content
+		if p.Kind == reasoning.Content {
+			parts = c.speak(parts, p.Text)
+		} else {
+			parts = append(parts, part{kind: partContent, index: c.index, text: []byte(p.Text)})
+		}
+	}
+	c.count(thought, content)
+	return parts
+}
+
+func (c *choice) think(parts []part, thought, content string) []part {
+	c.count(thought != "", content != "")
+	if c.plan.thoughtsLast {
 		thought = c.keepThought(thought, content)
 	}
 	if thought != "" {
@@ -248,7 +268,11 @@ func (c *choice) release() {
 
 // flush ends the parsers: what they still held comes out.
 func (c *choice) flush(parts []part) []part {
-	if c.reasoning != nil {
+	switch {
+	case c.reasoning == nil:
+	case c.plan.thoughtsSaid:
+		parts = c.retell(parts, c.reasoning.Pieces("", true))
+	default:
 		thought, content := c.reasoning.Flush()
 		parts = c.think(parts, thought, content)
 	}

@@ -87,16 +87,22 @@ func (l *library) planThoughts(p *prompt, req *openai.ChatRequest) (inside bool)
 	thinks := p.model.language.templates.Thinking(req).On
 	inside = startsInside(name, p.text, thinks)
 	p.request.Reasoning = (thinks || inside) && !req.ContinueFinalMessage // what goes on is an answer
-	special := reasoning.NeedsSpecialTokens(name)
-	if !req.SeparateReasoning && !special { // other families' markers are text, and stay
-		return inside
-	}
 	p.plan.thoughts, p.plan.startsInside = name, inside
 	p.plan.thoughtsLast, p.plan.thoughtsSaid = !req.StreamReasoning, !req.SeparateReasoning
-	if reasoning.Hidden(name, p.model.language.hides) {
-		p.plan.skipSpecial = false
-	}
 	return inside
+}
+
+// settleThoughts decides, once calls are planned, whether an answer whose thoughts are content is read for them: where
+// their markers may be lost in decoding, and where a call that takes all the answer must not begin in a thought.
+func (p *plan) settleThoughts(hides func(string) bool) {
+	bare := p.calls != nil && p.calls.bare
+	switch {
+	case p.thoughts == "":
+	case p.thoughtsSaid && !bare && !reasoning.NeedsSpecialTokens(p.thoughts):
+		p.thoughts = ""
+	case reasoning.Hidden(p.thoughts, hides):
+		p.skipSpecial = false
+	}
 }
 
 // hides reports whether a text is one special token, which decoding may skip.

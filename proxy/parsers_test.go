@@ -141,6 +141,38 @@ func TestForcedCallIsShapedAndReadAsJSON(t *testing.T) {
 	}
 }
 
+// A client that wants thoughts in the content gets them as they were written, and its call from behind them.
+func TestForcedCallIsNotTakenFromAThought(t *testing.T) {
+	text := "<think>\nhm {\"a\":1}\n</think>\n\n{\"city\":\"Rome\"}"
+	for members, want := range map[string]called{
+		``:                            {reasoning: "\nhm {\"a\":1}\n", calls: []string{`weather({"city":"Rome"})`}, ids: 1, finish: "tool_calls"},
+		`,"separate_reasoning":false`: {content: "<think>\nhm {\"a\":1}\n</think>", calls: []string{`weather({"city":"Rome"})`}, ids: 1, finish: "tool_calls"},
+	} {
+		b := start(t, one(t, "vllm", text), func(s *setup) { s.models.ReasoningParser = "qwen3" })
+		got := b.bothWays(t, weather+`,"tool_choice":{"type":"function","function":{"name":"weather"}}`+members)
+		if fmt.Sprintf("%+v", got) != fmt.Sprintf("%+v", want) {
+			t.Errorf("%s\n got %+v\nwant %+v", members, got, want)
+		}
+	}
+}
+
+func TestThoughtsInTheContentKeepTheirMarkers(t *testing.T) {
+	call := "<tool_call>{\"name\":\"weather\",\"arguments\":{}}</tool_call>"
+	for family, x := range map[string]struct{ text, content string }{
+		"cohere_cmd":  {"<|START_THINKING|>I " + call + "<|END_THINKING|><|START_RESPONSE|>Hi.<|END_RESPONSE|>" + call, "<|START_THINKING|>I " + call + "<|END_THINKING|>Hi."},
+		"gemma4":      {"<|channel>thought\nI<channel|>Hi." + call, "<|channel>thought\nI<channel|>Hi."},
+		"mistral_v13": {"[THINK]I[/THINK]Hi." + call, "[THINK]I[/THINK]Hi."},
+		"kimi_k3":     {"<|open|>think<|sep|>I<|close|>think<|sep|><|open|>response<|sep|>Hi." + call, "<|open|>think<|sep|>I<|close|>think<|sep|>Hi."},
+		"hy_v4":       {"<think:x>I</think:x>Hi." + call, "<think:x>I</think:x>Hi."},
+	} {
+		b := start(t, one(t, "vllm", x.text), func(s *setup) { s.models.ReasoningParser, s.models.ToolCallParser = family, "hermes" })
+		got := b.bothWays(t, weather+`,"separate_reasoning":false`)
+		if want := (called{content: x.content, calls: []string{"weather({})"}, ids: 1, finish: "tool_calls"}); fmt.Sprintf("%+v", got) != fmt.Sprintf("%+v", want) {
+			t.Errorf("%s\n got %+v\nwant %+v", family, got, want)
+		}
+	}
+}
+
 func TestReasoningIsToldFromContent(t *testing.T) {
 	text := "<think>\nLet me 想 about it.\n</think>\n\nIt is so."
 	b := start(t, one(t, "sglang", text), func(s *setup) { s.models.ReasoningParser = "qwen3" })

@@ -62,6 +62,7 @@ func (g *Gateway) chatPrompt(req *openai.ChatRequest) (*prompt, error) {
 	if err := g.models.planTools(p, req, inThought); err != nil {
 		return nil, err
 	}
+	p.plan.settleThoughts(m.language.hides)
 	return p, p.check()
 }
 

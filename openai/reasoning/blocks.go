@@ -1,7 +1,5 @@
 package reasoning
 
-import "strings"
-
 // blocks is the parser of Inkling, which writes its answer in blocks, each behind a marker that says what it is. A block
 // that calls a tool stays as it is, for the tool parser.
 type blocks struct {
@@ -9,6 +7,7 @@ type blocks struct {
 	buf    string
 	inside bool // a thought
 	call   bool
+	out    pieces
 }
 
 const (
@@ -20,23 +19,9 @@ const (
 // blockMarks are all markers there are.
 var blockMarks = []string{thoughtBlock, callBlock, blockEnd, "<|message_model|>", "<|content_text|>", "<|content_model_end_sampling|>"}
 
-func (b *blocks) Add(text string) (reasoning, content string) {
+func (b *blocks) read(text string, eof bool) []Piece {
 	b.buf += text
-	return b.run(false)
-}
-
-func (b *blocks) Flush() (reasoning, content string) { return b.run(true) }
-
-func (b *blocks) run(eof bool) (reasoning, content string) {
-	var thought, said strings.Builder
-	pass := func(n int) {
-		to := &said
-		if b.inside {
-			to = &thought
-		}
-		to.WriteString(b.buf[:n])
-		b.buf = b.buf[n:]
-	}
+	b.out = b.out[:0]
 	for {
 		at, mark := first(b.buf, blockMarks)
 		if at < 0 {
@@ -44,16 +29,29 @@ func (b *blocks) run(eof bool) (reasoning, content string) {
 			if !eof {
 				n -= held(b.buf, blockMarks...)
 			}
-			pass(n)
-			return thought.String(), said.String()
+			b.pass(n)
+			return b.out
 		}
-		pass(at)
+		b.pass(at)
 		keep := !b.last && (mark == callBlock || b.call && mark == blockEnd)
+		if mark == thoughtBlock || b.inside {
+			b.out.put(Marker, mark)
+		}
 		b.inside, b.call = mark == thoughtBlock, mark == callBlock
 		if keep {
-			pass(len(mark))
+			b.pass(len(mark))
 		} else {
 			b.buf = b.buf[len(mark):]
 		}
 	}
+}
+
+// pass puts out n bytes of the block being read.
+func (b *blocks) pass(n int) {
+	kind := Content
+	if b.inside {
+		kind = Thought
+	}
+	b.out.put(kind, b.buf[:n])
+	b.buf = b.buf[n:]
 }

@@ -5,8 +5,8 @@ import (
 	"unicode/utf8"
 )
 
-// fence is the parser of all families that put one marker before their thoughts and one behind. Only the first pair
-// counts: a model that later writes about the markers is not taken to think.
+// fence is the parser of all families that put one marker before their thoughts and one behind. Unless the family thinks
+// often only the first pair counts: a model that later writes about the markers is not taken to think.
 type fence struct {
 	markers markers
 	form    int    // of the fence that is open; −1 if the prompt opened it
@@ -14,7 +14,8 @@ type fence struct {
 	state   state
 	buf     string // what is not decided yet
 	spoken  bool   // content other than white space has come out
-	marked  string // content that may end in half a marker to be dropped
+	marked  string // the end of content, which may be half a marker to be dropped
+	out     pieces
 }
 
 type state uint8
@@ -26,59 +27,65 @@ const (
 	outside // behind the fence, for good
 )
 
-func (f *fence) Add(text string) (reasoning, content string) {
+func (f *fence) read(text string, eof bool) []Piece {
 	f.buf += text
-	reasoning, content = f.run(false)
-	return reasoning, f.clean(content, false)
+	f.out = f.out[:0]
+	for f.step(eof) {
+	}
+	if eof {
+		f.release()
+	}
+	return f.out
 }
 
-func (f *fence) Flush() (reasoning, content string) {
-	reasoning, content = f.run(true)
-	return reasoning, f.clean(content, true)
+// step settles what comes next and reports whether there may be more.
+func (f *fence) step(eof bool) bool {
+	switch f.state {
+	case before:
+		return f.before(eof)
+	case entering:
+		return f.enter(eof)
+	case inside:
+		return f.inside(eof)
+	}
+	n := len(f.buf)
+	if !eof {
+		n -= partialRune(f.buf)
+	}
+	f.say(f.take(n))
+	return false
 }
 
-// clean drops the markers around content.
-func (f *fence) clean(content string, eof bool) string {
+// say puts out content without the markers around it.
+func (f *fence) say(content string) {
 	if f.markers.drop == nil {
-		return content
+		f.out.put(Content, content)
+		return
 	}
 	f.marked += content
-	var out strings.Builder
 	for {
 		at, mark := first(f.marked, f.markers.drop)
 		if at < 0 {
 			break
 		}
-		out.WriteString(f.marked[:at])
+		f.out.put(Content, f.marked[:at])
 		f.marked = f.marked[at+len(mark):]
 	}
-	n := len(f.marked)
-	if !eof {
-		n -= held(f.marked, f.markers.drop...)
-	}
-	out.WriteString(f.marked[:n])
+	n := len(f.marked) - held(f.marked, f.markers.drop...)
+	f.out.put(Content, f.marked[:n])
 	f.marked = f.marked[n:]
-	return out.String()
 }
 
-func (f *fence) run(eof bool) (reasoning, content string) {
-	if f.state == before {
-		content = f.before(eof)
-	}
-	if f.state == entering && !f.enter(eof) {
-		return "", content
-	}
-	if f.state == inside {
-		reasoning = f.inside(eof)
-	}
-	if f.state == outside {
-		n := len(f.buf)
-		if !eof {
-			n -= partialRune(f.buf)
-		}
-		content += f.take(n)
-	}
-	return reasoning, content
+// release puts out content that was no marker after all.
+func (f *fence) release() {
+	f.out.put(Content, f.marked)
+	f.marked = ""
+}
+
+// mark puts out a marker of the fence.
+func (f *fence) mark(n int) {
+	f.release()
+	f.out.put(Marker, f.take(n))
 }
 
 // take cuts n bytes off the buffer.
@@ -91,27 +98,27 @@ func (f *fence) take(n int) string {
 // maxBlank is how much white space before the fence is taken for layout; more is content.
 const maxBlank = 1024
 
-// before passes on content up to the opening marker. White space alone before it is dropped.
-func (f *fence) before(eof bool) string {
+// before passes on content up to the opening marker. White space alone before it is dropped. It reports whether the
+// marker has come.
+func (f *fence) before(eof bool) bool {
 	at, end, held := f.opens(f.buf)
 	if at >= 0 {
-		content := f.take(at)
-		f.take(end - at)
-		f.state = inside
-		if !f.spoken && layout(content) {
-			return ""
+		if content := f.take(at); f.spoken || !layout(content) {
+			f.say(content)
 		}
-		return content
+		f.mark(end - at)
+		f.state = inside
+		return true
 	}
 	n := len(f.buf)
 	if !eof {
 		n -= held
 	}
-	if !f.spoken && layout(f.buf[:n]) && !eof {
-		return ""
+	if f.spoken || !layout(f.buf[:n]) || eof {
+		f.spoken = true
+		f.say(f.take(n))
 	}
-	f.spoken = true
-	return f.take(n)
+	return false
 }
 
 // opens looks for the first opening marker in a text and, if there is one, takes the fence for open.
@@ -139,7 +146,8 @@ func (f *fence) enter(eof bool) bool {
 		at, end, held := f.opens(rest)
 		switch {
 		case at == 0:
-			f.buf = rest[end:]
+			f.buf = rest
+			f.mark(end)
 		case at < 0 && held == len(rest) && !eof:
 			return false
 		default:
@@ -150,20 +158,23 @@ func (f *fence) enter(eof bool) bool {
 	return true
 }
 
-// inside passes on thoughts up to the closing marker.
-func (f *fence) inside(eof bool) string {
+// inside passes on thoughts up to the closing marker. It reports whether that has come.
+func (f *fence) inside(eof bool) bool {
 	at, end, held := f.closes(f.buf)
-	if at >= 0 {
-		reasoning := f.take(at)
-		f.take(end - at)
-		f.state = outside
-		return reasoning
+	if at < 0 {
+		n := len(f.buf)
+		if !eof {
+			n -= held
+		}
+		f.out.put(Thought, f.take(n))
+		return false
 	}
-	n := len(f.buf)
-	if !eof {
-		n -= held
+	f.out.put(Thought, f.take(at))
+	f.mark(end - at)
+	if f.state = outside; f.markers.again {
+		f.state, f.spoken = before, true
 	}
-	return f.take(n)
+	return true
 }
 
 // closes looks for the marker that closes the fence as it was opened; if the prompt has opened it, in any form.

@@ -9,20 +9,20 @@ import (
 // thoughts, other messages to the user are content without their markers, and a message to a function stays as it is:
 // the tool parser knows it by its header.
 type harmony struct {
-	last          bool // no tool parser follows: calls are content
-	buf           string
-	kind          kind
-	thought, said []byte // what one run puts out
+	last bool // no tool parser follows: calls are content
+	buf  string
+	in   message
+	out  pieces
 }
 
-// kind is where the text being read goes.
-type kind uint8
+// message is what the text being read is part of.
+type message uint8
 
 const (
-	loose    kind = iota // outside of any message
-	thoughts             // a message on the analysis channel
-	speech               // a message to the user
-	call                 // a message to a function
+	loose    message = iota // outside of any message
+	thoughts                // a message on the analysis channel
+	speech                  // a message to the user
+	call                    // a message to a function
 )
 
 const (
@@ -39,24 +39,18 @@ var (
 // maxHeader bounds a message's header, so that a stray marker does not hold text back for long.
 const maxHeader = 512
 
-func (h *harmony) Add(text string) (reasoning, content string) {
+func (h *harmony) read(text string, eof bool) []Piece {
 	h.buf += text
-	return h.run(false)
-}
-
-func (h *harmony) Flush() (reasoning, content string) { return h.run(true) }
-
-func (h *harmony) run(eof bool) (reasoning, content string) {
-	h.thought, h.said = h.thought[:0], h.said[:0]
+	h.out = h.out[:0]
 	for h.buf != "" && h.step(eof) {
 	}
-	return string(h.thought), string(h.said)
+	return h.out
 }
 
 // step settles some of the buffer. It reports false when that takes more text.
 func (h *harmony) step(eof bool) bool {
 	marks := ends
-	if h.kind == loose {
+	if h.in == loose {
 		marks = heads
 	}
 	at, mark := first(h.buf, marks)
@@ -72,22 +66,22 @@ func (h *harmony) step(eof bool) bool {
 	if mark == startMark || mark == channelMark {
 		return h.header(mark, eof)
 	}
-	if h.kind == call { // the marker behind a call belongs to it
+	if h.in == call { // the marker behind a call belongs to it
 		h.pass(len(mark))
 	} else {
 		h.buf = h.buf[len(mark):]
 	}
-	h.kind = loose
+	h.in = loose
 	return true
 }
 
 // pass puts out n bytes where the message being read goes.
 func (h *harmony) pass(n int) {
-	if h.kind == thoughts {
-		h.thought = append(h.thought, h.buf[:n]...)
-	} else {
-		h.said = append(h.said, h.buf[:n]...)
+	kind := Content
+	if h.in == thoughts {
+		kind = Thought
 	}
+	h.out.put(kind, h.buf[:n])
 	h.buf = h.buf[n:]
 }
 
@@ -106,15 +100,18 @@ func (h *harmony) header(mark string, eof bool) bool {
 	}
 	header := h.buf[:at]
 	_, channel, _ := strings.Cut(header, channelMark)
+	thinks := strings.HasPrefix(channel, "analysis")
 	switch {
+	case thinks && !strings.Contains(header, "to=functions."): // also to a tool of the model's own, such as python
+		h.in = thoughts
 	case strings.Contains(header, "to=") && !h.last:
-		h.kind = call
+		h.in = call
 		h.pass(at + len(messageMark))
 		return true
-	case strings.HasPrefix(channel, "analysis"):
-		h.kind = thoughts
+	case thinks:
+		h.in = thoughts
 	default:
-		h.kind = speech
+		h.in = speech
 	}
 	h.buf = h.buf[at+len(messageMark):]
 	return true

@@ -13,11 +13,60 @@ import (
 )
 
 // Parser takes one answer apart. It belongs to one goroutine.
-type Parser interface {
-	// Add takes the next piece of the answer and returns what it settles.
-	Add(text string) (reasoning, content string)
-	// Flush ends the answer and returns what was held back.
-	Flush() (reasoning, content string)
+type Parser struct{ reader }
+
+// reader reads the answers of one kind of families. The pieces it returns hold until the next call.
+type reader interface {
+	read(text string, eof bool) []Piece
+}
+
+// Piece is a part of an answer, in its order.
+type Piece struct {
+	Kind Kind
+	Text string
+}
+
+// Kind is what a piece is.
+type Kind uint8
+
+const (
+	Content Kind = iota
+	Thought
+	Marker // around a thought
+)
+
+// Add takes the next piece of the answer and returns what it settles.
+func (p *Parser) Add(text string) (reasoning, content string) { return join(p.read(text, false)) }
+
+// Flush ends the answer and returns what was held back.
+func (p *Parser) Flush() (reasoning, content string) { return join(p.read("", true)) }
+
+// Pieces is Add, or at the answer's end Flush, for one who wants to keep thoughts in their place.
+func (p *Parser) Pieces(text string, eof bool) []Piece { return p.read(text, eof) }
+
+func join(pieces []Piece) (reasoning, content string) {
+	if len(pieces) == 1 && pieces[0].Kind == Content {
+		return "", pieces[0].Text
+	}
+	var thought, said strings.Builder
+	for _, p := range pieces {
+		switch p.Kind {
+		case Thought:
+			thought.WriteString(p.Text)
+		case Content:
+			said.WriteString(p.Text)
+		}
+	}
+	return thought.String(), said.String()
+}
+
+// pieces gathers what one look at the text settles.
+type pieces []Piece
+
+func (p *pieces) put(kind Kind, text string) {
+	if text != "" {
+		*p = append(*p, Piece{kind, text})
+	}
 }
 
 // markers are how a family of models fences its thoughts.
@@ -27,6 +76,7 @@ type markers struct {
 	inside      bool     // the prompt has opened the fence, or the model never does
 	special     bool     // the fence is made of special tokens, which decoding must keep
 	drop        []string // markers around content, which are none
+	again       bool     // the fence may open more than once
 }
 
 // between is a fence of one form.
@@ -43,6 +93,12 @@ func (m markers) begun() markers {
 // tokens is a family whose fence is made of special tokens, and that puts more of them around content.
 func (m markers) tokens(drop ...string) markers {
 	m.special, m.drop = true, drop
+	return m
+}
+
+// often is a family that thinks more than once.
+func (m markers) often() markers {
+	m.again = true
 	return m
 }
 
@@ -97,12 +153,12 @@ var families = map[string]markers{
 	"mistral_v13":         between("[THINK]", "[/THINK]").tokens(),
 	"cohere_cmd": between("<|START_THINKING|>", "<|END_THINKING|>").
 		tokens("<|START_RESPONSE|>", "<|END_RESPONSE|>", "<|START_TEXT|>", "<|END_TEXT|>"),
-	"kimi_k3": between("<|open|>think<|sep|>", "<|close|>think<|sep|>").begun().
+	"kimi_k3": between("<|open|>think<|sep|>", "<|close|>think<|sep|>").
 		tokens("<|open|>response<|sep|>", "<|close|>response<|sep|>", "<|close|>message<|sep|>", "<|end_of_msg|>"),
 	"hy_v4":      hunyuan,
 	"hy4":        hunyuan,
 	"k2_horizon": horizon,
-	"gemma4":     between("<|channel>thought\n", "<channel|>").tokens(),
+	"gemma4":     between("<|channel>thought\n", "<channel|>").tokens("<channel|>").often(),
 }
 
 // paired are the names that say how a model calls tools, too.
@@ -196,20 +252,23 @@ func Names() []string {
 }
 
 // NewLast is New for an answer that no tool parser reads afterwards: no marker is left for one.
-func NewLast(name string, startsInside bool) (Parser, error) {
+func NewLast(name string, startsInside bool) (*Parser, error) {
 	p, err := New(name, startsInside)
-	switch p := p.(type) {
-	case *harmony:
-		p.last = true
-	case *blocks:
-		p.last = true
+	if err != nil {
+		return nil, err
 	}
-	return p, err
+	switch r := p.reader.(type) {
+	case *harmony:
+		r.last = true
+	case *blocks:
+		r.last = true
+	}
+	return p, nil
 }
 
 // New is a parser of one answer of the named family. startsInside says whether the answer begins inside the fence, as
 // the prompt decides.
-func New(name string, startsInside bool) (Parser, error) {
+func New(name string, startsInside bool) (*Parser, error) {
 	m, ok := families[name]
 	switch {
 	case name == "hf":
@@ -218,13 +277,13 @@ func New(name string, startsInside bool) (Parser, error) {
 	case !ok:
 		return nil, fmt.Errorf("reasoning_parser: %q is unknown; use one of %s", name, strings.Join(Names(), ", "))
 	case name == "harmony":
-		return &harmony{}, nil
+		return &Parser{&harmony{}}, nil
 	case name == "inkling":
-		return &blocks{}, nil
+		return &Parser{&blocks{}}, nil
 	case m.open == nil:
-		return &fence{state: outside}, nil
+		return &Parser{&fence{state: outside}}, nil
 	case startsInside:
-		return &fence{markers: m, state: entering}, nil
+		return &Parser{&fence{markers: m, state: entering}}, nil
 	}
-	return &fence{markers: m}, nil
+	return &Parser{&fence{markers: m}}, nil
 }

@@ -1,6 +1,7 @@
 package reasoning
 
 import (
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -27,6 +28,13 @@ var answers = []struct {
 	{"kimi", false, "◁think▷你好🙂◁/think▷再见🙂", "你好🙂", "再见🙂"},
 	{"minimax_m3", false, "<mm:think>a</mm:think>b", "a", "b"},
 	{"gemma4", false, "<|channel>thought\na<channel|>b", "a", "b"},
+	{"gemma4", false, "<|channel>thought\na<channel|><|channel>thought\nx<channel|>b", "ax", "b"},
+	{"gemma4", false, "<|channel>thought\na<channel|><|tool_call>call:f{}<tool_call|><|channel>thought\n?<channel|> c <channel|>d <|channel> e",
+		"a?", "<|tool_call>call:f{}<tool_call|> c d <|channel> e"},
+	{"kimi_k3", false, "plain", "", "plain"},
+	{"kimi_k3", false, "<|open|>think<|sep|>Hm.<|close|>think<|sep|><|open|>response<|sep|>Hi.", "Hm.", "Hi."},
+	{"harmony", false, "<|channel|>analysis to=python code<|message|>print(1)<|call|><|start|>assistant<|channel|>final<|message|>1", "print(1)", "1"},
+	{"harmony", false, "<|channel|>analysis to=functions.f<|message|>{}<|call|>", "", "<|channel|>analysis to=functions.f<|message|>{}<|call|>"},
 	{"cohere_cmd", false, "<|START_THINKING|>a<|END_THINKING|><|START_RESPONSE|>b<|END_RESPONSE|>", "a", "b"},
 	{"cohere_cmd", false, "<|START_RESPONSE|>b <|END<|END_RESPONSE|>", "", "b <|END"},
 	{"kimi_k3", true, "Hm.<|close|>think<|sep|><|open|>response<|sep|>Hi.<|close|>response<|sep|><|open|>tools<|sep|>",
@@ -111,6 +119,47 @@ func TestWhereNoToolParserFollowsNoMarkerIsLeft(t *testing.T) { // case A28
 	}
 	if r, c := p.Add("<|content_thinking|>Hm.<|end_message|><|content_invoke_tool_json|>{}<|end_message|>"); r != "Hm." || c != "{}" {
 		t.Errorf("%q and %q", r, c)
+	}
+}
+
+// Put together again, the pieces of an answer are the answer but for the markers around content.
+func TestThoughtsKeepTheirPlaceAndTheirMarkers(t *testing.T) {
+	for _, x := range []struct {
+		family string
+		inside bool
+		text   string
+		want   []Piece
+	}{
+		{"qwen3", false, "x <think>a</think>b", []Piece{{Content, "x "}, {Marker, "<think>"}, {Thought, "a"}, {Marker, "</think>"}, {Content, "b"}}},
+		{"qwen3", true, "<think>a</think>b", []Piece{{Marker, "<think>"}, {Thought, "a"}, {Marker, "</think>"}, {Content, "b"}}},
+		{"gemma4", false, "a<|channel>thought\nb<channel|>c<|channel>thought\nd", []Piece{{Content, "a"}, {Marker, "<|channel>thought\n"},
+			{Thought, "b"}, {Marker, "<channel|>"}, {Content, "c"}, {Marker, "<|channel>thought\n"}, {Thought, "d"}}},
+		{"cohere_cmd", false, "<|START<|START_THINKING|>a<|END_THINKING|><|START_TEXT|>b", []Piece{{Content, "<|START"},
+			{Marker, "<|START_THINKING|>"}, {Thought, "a"}, {Marker, "<|END_THINKING|>"}, {Content, "b"}}},
+		{"inkling", false, "<|content_thinking|>a<|end_message|><|content_text|>b<|end_message|>", []Piece{
+			{Marker, "<|content_thinking|>"}, {Thought, "a"}, {Marker, "<|end_message|>"}, {Content, "b"}}},
+		{"harmony", false, "<|channel|>analysis<|message|>a<|end|>b", []Piece{{Thought, "a"}, {Content, "b"}}},
+	} {
+		for _, cut := range [][]string{{x.text}, bytewise(x.text)} {
+			p, _ := New(x.family, x.inside)
+			var got []Piece
+			for i := range len(cut) + 1 {
+				text := ""
+				if i < len(cut) {
+					text = cut[i]
+				}
+				for _, piece := range p.Pieces(text, i == len(cut)) {
+					if n := len(got); n > 0 && got[n-1].Kind == piece.Kind {
+						got[n-1].Text += piece.Text
+					} else {
+						got = append(got, piece)
+					}
+				}
+			}
+			if !slices.Equal(got, x.want) {
+				t.Errorf("%s: %q gives %q", x.family, cut, got)
+			}
+		}
 	}
 }
 

@@ -23,7 +23,7 @@ func Constrain(format string, choice openai.ToolChoice, callable []openai.Tool, 
 	}
 	if forced, ok := structural[format]; ok {
 		for _, t := range callable {
-			if !json.Valid(t.Parameters) {
+			if !json.Valid([]byte(argumentsSchema(t))) {
 				return Constraint{}, badTool(t.Name, "its parameters are no JSON")
 			}
 		}
@@ -39,10 +39,12 @@ func Constrain(format string, choice openai.ToolChoice, callable []openai.Tool, 
 
 // argumentsSchema is a tool's parameters; a tool that says nothing of them still takes an object.
 func argumentsSchema(t openai.Tool) string {
-	if s := compact(string(t.Parameters)); s != "{}" {
+	switch s := compact(string(t.Parameters)); s {
+	case "", "{}", "null":
+		return `{"type":"object"}`
+	default:
 		return s
 	}
-	return `{"type":"object"}`
 }
 
 // schema is a JSON schema's members, whose values stay as they came.
@@ -55,13 +57,16 @@ func callsSchema(callable []openai.Tool, single bool) (string, error) {
 	defs := make(schema)
 	for _, t := range callable {
 		var parameters schema
-		if err := json.Unmarshal(t.Parameters, &parameters); err != nil {
+		if err := json.Unmarshal([]byte(argumentsSchema(t)), &parameters); err != nil {
 			return "", badTool(t.Name, "its parameters are no JSON schema object")
 		}
 		for _, key := range [...]string{"$defs", "definitions"} {
 			if err := hoist(t.Name, parameters, key, defs); err != nil {
 				return "", err
 			}
+		}
+		if len(parameters) == 0 {
+			parameters = schema{"type": json.RawMessage(`"object"`)}
 		}
 		kinds = append(kinds, encode(map[string]any{
 			"properties": map[string]any{

@@ -40,8 +40,8 @@ func TestRequiredIsASchemaOfCalls(t *testing.T) {
 	}
 	want := `{"type":"array","minItems":1,"maxItems":1,"$defs":{"x":{"type":"string"},"y":{}},"items":{"type":"object","anyOf":[
 		{"properties":{"name":{"type":"string","enum":["f"]},"parameters":{"type":"object","properties":{"b":{"$ref":"#/$defs/x"},"a":{}}}},"required":["name","parameters"]},
-		{"properties":{"name":{"type":"string","enum":["g"]},"parameters":{}},"required":["name","parameters"]},
-		{"properties":{"name":{"type":"string","enum":["h"]},"parameters":{}},"required":["name","parameters"]}]}}`
+		{"properties":{"name":{"type":"string","enum":["g"]},"parameters":{"type":"object"}},"required":["name","parameters"]},
+		{"properties":{"name":{"type":"string","enum":["h"]},"parameters":{"type":"object"}},"required":["name","parameters"]}]}}`
 	var a, b any
 	if json.Unmarshal([]byte(c.Schema), &a) != nil || json.Unmarshal([]byte(want), &b) != nil || !reflect.DeepEqual(a, b) {
 		t.Errorf("got %s", c.Schema)
@@ -54,6 +54,20 @@ func TestRequiredIsASchemaOfCalls(t *testing.T) {
 	var e *openai.Error
 	if !errors.As(err, &e) || e.Code != openai.CodeInvalidTools || e.Param != "tools" {
 		t.Errorf("clashing definitions: %v", err)
+	}
+}
+
+func TestAToolThatSaysNothingOfItsParametersTakesAnObject(t *testing.T) {
+	for _, parameters := range []string{"", "{}", " { } ", "null"} {
+		for _, format := range []string{"qwen", "mistral", "kimik2", "kimi_k3", "inkling", "glm47_moe", "hy_v4", "minimax_m3", "deepseek_v41"} {
+			for _, mode := range []openai.ToolMode{openai.ToolRequired, openai.ToolNamed} {
+				c, err := Constrain(format, openai.ToolChoice{Mode: mode, Name: "f"}, []openai.Tool{tool("f", parameters)}, AnyStart, false)
+				text := c.Schema + c.StructuralTag
+				if err != nil || text == "" || strings.Contains(text, `"json_schema":{}`) || strings.Contains(text, `"parameters":{}`) {
+					t.Errorf("%s, %s, %q: %s, %v", format, mode, parameters, text, err)
+				}
+			}
+		}
 	}
 }
 

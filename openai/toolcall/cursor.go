@@ -74,10 +74,17 @@ func (c *cursor) until(stop string) (string, bool) {
 	return "", false
 }
 
-// word steps over the bytes that a name may have.
-func (c *cursor) word() string {
+// word steps over the bytes that a name in a program may have.
+func (c *cursor) word() string { return c.span(nameByte) }
+
+// name steps over the bytes that a tool's name may have.
+func (c *cursor) name() string {
+	return c.span(func(b byte) bool { return nameByte(b) || b == ':' || b == '/' || b == '$' })
+}
+
+func (c *cursor) span(holds func(byte) bool) string {
 	start := c.pos
-	for c.pos < len(c.text) && nameByte(c.text[c.pos]) && c.pos-start < maxName {
+	for c.pos < len(c.text) && holds(c.text[c.pos]) && c.pos-start < maxName {
 		c.pos++
 	}
 	if c.pos == len(c.text) && !c.eof {

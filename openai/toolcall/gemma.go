@@ -20,7 +20,7 @@ func (g gemma) head(_ *Parser, c *cursor, _ bool) (s start, ok bool) {
 	if !c.lit(g.call) || !c.lit("call:") {
 		return s, false
 	}
-	s.name = c.word()
+	s.name = c.name()
 	if !c.lit("{") {
 		return s, false
 	}
@@ -44,11 +44,11 @@ func (a *gemmaArgs) read(p *Parser, eof bool) bool {
 	}
 	for p.buf != "" && len(a.stack) > 0 {
 		if a.broken {
-			return passVerbatim(p, eof)
+			return passVerbatim(p, p.format.stops(), eof)
 		}
 		n, out := a.next(p.buf, eof)
 		if n == 0 && !a.broken {
-			p.wait(0)
+			p.wait("")
 			return false
 		}
 		p.buf = p.buf[n:]

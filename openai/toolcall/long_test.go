@@ -6,8 +6,10 @@ import (
 	"time"
 )
 
+type longText struct{ format, start, again string }
+
 // longTexts are what a model gone wrong may write without end, by format: before it, and again and again.
-var longTexts = []struct{ format, start, again string }{
+var longTexts = []longText{
 	{"json", "", " \n"},
 	{"json", "", "["},
 	{"json", "", `{"`},
@@ -66,14 +68,48 @@ var longTexts = []struct{ format, start, again string }{
 	{"kimi_k3", "", "<|end_of_msg|>"},
 }
 
+// openTags are calls in tags up to a parameter that is no string, by format.
+var openTags = map[string]string{
+	"qwen_xml":            "<tool_call>\n<function=get_weather>\n<parameter=opts>",
+	"qwen3_tagged_direct": "<tool_call><function=get_weather><parameter=opts>",
+	"seed_oss":            "<seed:tool_call>\n<function=get_weather>\n<parameter=opts>",
+	"minimax_m2":          "<minimax:tool_call>\n<invoke name=\"get_weather\">\n<parameter name=\"opts\">",
+	"minimax_m3":          m3Mark + "<tool_call>" + m3Mark + `<invoke name="get_weather">` + m3Mark + "<opts>",
+	"dots3":               "<dots_function_call>\n<invoke name=\"get_weather\">\n<parameter name=\"opts\">",
+	"minicpm5":            `<function name="get_weather"><param name="opts">`,
+	"deepseek32":          "<｜DSML｜function_calls>\n<｜DSML｜invoke name=\"get_weather\">\n<｜DSML｜parameter name=\"opts\" string=\"false\">",
+	"deepseek_v41":        "<｜DSML｜ calls>\n<｜DSML｜ invoke name=\"get_weather\">\n<｜DSML｜ parameter name=\"opts\" string=\"false\">",
+	"step3":               `<｜tool_calls_begin｜><｜tool_call_begin｜>function<｜tool_sep｜><steptml:invoke name="get_weather"><steptml:parameter name="opts">`,
+	"kimi_k3":             kimi3Tools + `<|open|>call tool="get_weather" index="1"<|sep|>` + kimi3Argument + `opts" type="object"<|sep|>`,
+	"glm45_moe":           "<tool_call>get_weather\n<arg_key>opts</arg_key>\n<arg_value>",
+	"iquest":              "<iquest_tool_call>get_weather<arg_key>opts</arg_key><arg_value>",
+	"k2_horizon":          "<ifm|tool_calls><ifm|tool_call>get_weather<ifm|arg_key>opts</ifm|arg_key><ifm|arg_value>",
+	"hy4":                 "<tool_calls:x><tool_call:x>get_weather<arg_key:x>opts</arg_key:x><arg_value:x>",
+}
+
+// endlessTexts are longTexts and, for every format of tags, what may stand in a value: brackets, and marks behind which
+// its own end still may come.
+func endlessTexts() []longText {
+	list := longTexts
+	for format, start := range openTags {
+		text := strings.NewReplacer("get_weather", "search", "opts", "q", `"object"`, `"string"`, `"false"`, `"true"`).Replace(start)
+		for _, value := range []string{start, text} {
+			for _, again := range []string{"<li>x</li>\n", ">", "\n</", "\n</function>", value[strings.LastIndexAny(value[:len(value)-20], "]<"):], value} {
+				list = append(list, longText{format, value, again})
+			}
+		}
+	}
+	return list
+}
+
 // Text without end costs time in proportion to its length, also where all of it must be held back, and whether it comes
 // bit by bit or at once.
 func TestEndlessTextIsReadInLinearTime(t *testing.T) {
 	const size = 200_000
 	tools := declared(t)
-	for _, x := range longTexts {
+	for _, x := range endlessTexts() {
 		text := strings.Repeat(x.again, size/len(x.again))
-		for _, step := range []int{len(x.again), len(text)} {
+		for _, step := range []int{min(4, len(x.again)), len(text)} {
 			p, err := New(x.format, tools)
 			if err != nil {
 				t.Fatal(err)
@@ -81,7 +117,7 @@ func TestEndlessTextIsReadInLinearTime(t *testing.T) {
 			begin := time.Now()
 			p.Add(x.start)
 			for at := 0; at < len(text); at += step {
-				p.Add(text[at : at+step])
+				p.Add(text[at:min(at+step, len(text))])
 			}
 			p.Flush()
 			if took := time.Since(begin); took > 5*time.Second {

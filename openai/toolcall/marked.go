@@ -29,7 +29,7 @@ func deepseekHead(_ *Parser, c *cursor, _ bool) (s start, ok bool) {
 	}
 	if s.name = strings.TrimSpace(name); s.name == "function" {
 		c.space()
-		if word := c.word(); word != "" {
+		if word := c.name(); word != "" {
 			s.name = word
 		}
 	}

@@ -29,22 +29,13 @@ func m3Head(p *Parser, c *cursor, more bool) (start, bool) {
 type nestedArgs struct {
 	tagArgs
 	schema shape
-	rest   string // of the closing tag of the text just read
 }
 
 func (a *nestedArgs) read(p *Parser, eof bool) bool {
 	for {
-		if a.inside {
-			if !a.value(p, eof) {
-				return false
-			}
-			a.rest = a.key + ">"
-		}
-		c := &cursor{text: p.buf, eof: eof}
-		if a.rest != "" && !c.lit(a.rest) && c.short {
+		if a.inside && !a.value(p, eof) {
 			return false
 		}
-		p.buf, a.rest = p.buf[c.pos:], ""
 		done, more := a.tag(p, eof)
 		if done || !more {
 			return done
@@ -64,7 +55,7 @@ func (a *nestedArgs) tag(p *Parser, eof bool) (done, more bool) {
 	}
 	if c.lit(a.tags.param) && a.open(c) {
 		if a.kind == textKind {
-			p.buf, a.inside = p.buf[c.pos:], true
+			p.buf, a.inside, a.end = p.buf[c.pos:], true, a.end+a.key+">"
 			p.argue(a.member())
 			return false, true
 		}

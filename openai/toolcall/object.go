@@ -88,8 +88,9 @@ func (g givenArgs) read(p *Parser, _ bool) bool {
 
 // jsonArgs passes on a JSON object as it comes, without the white space outside its strings.
 type jsonArgs struct {
-	member bool // the object is a member's value: the rest of the object around it is skipped
-	spaced bool // white space is kept
+	member bool     // the object is a member's value: the rest of the object around it is skipped
+	spaced bool     // white space is kept
+	stops  []string // what ends arguments that are broken, nil for the format's
 
 	lex    lexer
 	phase  jsonPhase
@@ -109,7 +110,7 @@ func (j *jsonArgs) read(p *Parser, eof bool) bool {
 	for p.buf != "" {
 		switch j.phase {
 		case verbatim:
-			return passVerbatim(p, eof)
+			return j.verbatim(p, eof)
 		case skippingRest:
 			return j.skip(p)
 		}
@@ -170,9 +171,16 @@ func (j *jsonArgs) skip(p *Parser) bool {
 	return false
 }
 
-// passVerbatim passes on all up to the first marker that ends this call or opens another.
-func passVerbatim(p *Parser, eof bool) bool {
-	stops := p.format.stops()
+// verbatim passes on what is left of a broken object.
+func (j *jsonArgs) verbatim(p *Parser, eof bool) bool {
+	if j.stops != nil {
+		return passVerbatim(p, j.stops, eof)
+	}
+	return passVerbatim(p, p.format.stops(), eof)
+}
+
+// passVerbatim passes on all up to the first of the markers that end this call or open another.
+func passVerbatim(p *Parser, stops []string, eof bool) bool {
 	at, _ := earliest(p.buf, stops)
 	if at >= 0 {
 		p.argue(p.buf[:at])
@@ -258,7 +266,7 @@ func mistralHead(p *Parser, c *cursor, more bool) (start, bool) {
 	if b := c.peek(); b == '[' || b == '{' {
 		return jsonHead(p, c, false)
 	}
-	s := start{name: c.word()}
+	s := start{name: c.name()}
 	if c.lit("[CALL_ID]") {
 		s.id = c.word()
 	}

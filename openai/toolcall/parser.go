@@ -1,6 +1,7 @@
 package toolcall
 
 import (
+	"bytes"
 	"encoding/binary"
 	"encoding/hex"
 	"math/rand/v2"
@@ -23,10 +24,11 @@ type Parser struct {
 	format *format
 	tools  tools
 
-	buf     string // text whose meaning is still open
-	pending []byte // text behind buf that is not looked at yet: what is too little to be worth it, or half a character
-	retry   int    // the length of buf that is worth another look
-	wake    byte   // a byte in new text that is worth one, too; 0 for none
+	buf     string   // text whose meaning is still open
+	pending []byte   // text behind buf that is not looked at yet: what is too little to be worth it, or half a character
+	retry   int      // the length of buf that is worth another look
+	wake    string   // a mark in new text that is worth one, too; "" for none
+	gone    []string // marks that do not come any more
 	state   state
 	args    argsReader      // of the call being read
 	list    bool            // calls stand in a JSON array
@@ -72,7 +74,7 @@ type start struct {
 func (p *Parser) Add(text string) []Event {
 	p.pending = append(p.pending, text...)
 	whole := len(p.pending) - partialRune(p.pending)
-	if len(p.buf)+whole < p.retry && (p.wake == 0 || strings.IndexByte(text, p.wake) < 0) {
+	if len(p.buf)+whole < p.retry && !p.woken(len(text)) {
 		return nil
 	}
 	p.retry = 0
@@ -200,17 +202,42 @@ func (p *Parser) open(marker string, eof bool) bool {
 // short reports whether a match ran out of text.
 func (p *Parser) short(c *cursor) bool {
 	if c.short {
-		p.wait(0)
+		p.wait("")
 	}
 	return c.short
 }
 
 // wait puts off the next look at a long buffer until it has grown by a quarter, so that all looks together cost no more
-// than a few passes. Text that holds the byte wake is worth a look at once.
-func (p *Parser) wait(wake byte) {
-	if len(p.buf) > 4*maxName {
-		p.retry, p.wake = len(p.buf)*5/4, wake
+// than a few passes. The mark wake is worth a look at once.
+func (p *Parser) wait(wake string) {
+	if len(p.buf) <= 4*maxName {
+		return
 	}
+	p.retry, p.wake = len(p.buf)*5/4, wake
+	if n := heldSuffix(p.buf, []string{wake}); n > 0 {
+		begun := len(p.buf) - n
+		p.pending = append([]byte(p.buf[begun:]), p.pending...)
+		p.buf = p.buf[:begun]
+	}
+}
+
+// woken reports whether the mark that is waited for has come with the last bytes of the pending text.
+func (p *Parser) woken(last int) bool {
+	from := max(0, len(p.pending)-last-len(p.wake))
+	return p.wake != "" && bytes.Contains(p.pending[from:], []byte(p.wake))
+}
+
+// index returns where a mark that is worth reading for first stands in the buffer, or −1. At the answer's end one that is
+// not found is never looked for again.
+func (p *Parser) index(mark string, eof bool) int {
+	if slices.Contains(p.gone, mark) {
+		return -1
+	}
+	at := strings.Index(p.buf, mark)
+	if at < 0 && eof {
+		p.gone = append(p.gone, mark)
+	}
+	return at
 }
 
 // accepts reports whether a head makes a call. Where calls have no marks of their own, it takes a declared name or, in

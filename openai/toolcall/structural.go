@@ -101,7 +101,7 @@ func inklingGrammar(c calls) grammar {
 }
 
 // parameters are a tool's arguments in JSON.
-func parameters(t openai.Tool) grammar { return ofSchema(t.Parameters) }
+func parameters(t openai.Tool) grammar { return ofSchema(json.RawMessage(argumentsSchema(t))) }
 
 // What GLM's thoughts and calls are made of.
 var (

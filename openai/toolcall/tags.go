@@ -1,7 +1,6 @@
 package toolcall
 
 import (
-	"encoding/json"
 	"slices"
 	"strings"
 
@@ -28,12 +27,9 @@ type tags struct {
 	cdata   bool // a value may be wrapped in <![CDATA[ and ]]>
 }
 
-// lost are the marks before which a value ends although its own end is missing: what closes the call, or opens another
+// lost are the marks before which a value has ended if its own end never comes: what closes the call, or opens another
 // parameter or call. Where every tag begins a line, so must these.
 func (t *tags) lost() []string {
-	if strings.HasPrefix(t.end, t.param) {
-		return nil // the end of any value is as good as its own
-	}
 	marks := append([]string{t.param, t.open}, t.close...)
 	if t.lines {
 		for i, m := range marks {
@@ -42,6 +38,9 @@ func (t *tags) lost() []string {
 	}
 	return marks
 }
+
+// stops are what ends a call's arguments whatever they are: what closes the call, or opens another.
+func (t *tags) stops() []string { return slices.Concat(t.close, t.groups, []string{t.open}) }
 
 // trimming says what white space around a value belongs to the tags.
 type trimming uint8
@@ -105,10 +104,12 @@ func invokes(group string, trim trimming) *format {
 func tagHead(t *tags) func(*Parser, *cursor, bool) (start, bool) {
 	return func(p *Parser, c *cursor, _ bool) (s start, ok bool) {
 		c.space()
+		from := c.pos
 		for range t.groups {
 			c.any(t.groups...)
 			c.space()
 		}
+		bare := c.pos == from
 		c.any(t.before...)
 		c.space()
 		if !c.lit(t.open) {
@@ -118,14 +119,31 @@ func tagHead(t *tags) func(*Parser, *cursor, bool) (start, bool) {
 		if s.name = strings.TrimSpace(name); !ok || strings.ContainsAny(s.name, "<>{}\n") {
 			return s, false
 		}
+		if strings.ContainsAny(s.name, " \t") && !p.tools.declares(s.name) {
+			return s, false
+		}
 		if t.rest != "" {
 			if _, ok := c.until(t.rest); !ok {
 				return s, false
 			}
 		}
 		s.args = &tagArgs{tags: t, kinds: p.tools.of(s.name).kinds}
-		return s, s.name != ""
+		return s, s.name != "" && (!bare || t.goesOn(c))
 	}
+}
+
+// goesOn looks whether a call goes on behind its name. Without that a tag that nothing announces is only mentioned.
+func (t *tags) goesOn(c *cursor) bool {
+	at, next := c.pos, append([]string{t.param}, t.close...)
+	defer func() { c.pos = at }()
+	c.space()
+	switch rest := c.rest(); {
+	case c.eof && heldSuffix(rest, next) == len(rest): // cut off
+		return true
+	case c.ahead("{"):
+		return c.opensObject()
+	}
+	return c.any(next...)
 }
 
 // toolName reads up to the earliest of the marks that may end a name.
@@ -142,21 +160,32 @@ func (t *tags) toolName(c *cursor) (string, bool) {
 	return from[:at], true
 }
 
-// tagArgs turns parameter tags into the members of an object as they come.
+// tagArgs turns parameter tags into the members of an object as they come, or passes on the object that stands in their
+// place.
 type tagArgs struct {
-	tags   *tags
-	kinds  map[string]kind
-	some   bool // a member has been written
-	inside bool // between a value's tags
+	tags    *tags
+	kinds   map[string]kind
+	some    bool      // a member has been written
+	inside  bool      // between a value's tags
+	object  *jsonArgs // stands in place of the parameters
+	strayed bool      // text that is neither has been written
 
 	key    string
 	kind   kind
-	ends   []string // marks at which the value ends, its own first; the others stay
+	end    string   // of the value
+	lost   []string // where it has ended if that never comes; they stay
+	deaf   bool     // to lost: too much has come behind one
 	opened bool     // text of the value has been written
 }
 
 func (a *tagArgs) read(p *Parser, eof bool) bool {
 	for {
+		if a.object != nil && !a.some {
+			if !a.object.read(p, eof) {
+				return false
+			}
+			a.some = true
+		}
 		if a.inside {
 			if !a.value(p, eof) {
 				return false
@@ -166,7 +195,11 @@ func (a *tagArgs) read(p *Parser, eof bool) bool {
 		c := &cursor{text: p.buf, eof: eof}
 		c.space()
 		from := c.pos
-		if c.lit(a.tags.param) {
+		if !a.some && !a.strayed && c.ahead("{") && c.opensObject() {
+			p.buf, a.object = p.buf[from:], &jsonArgs{stops: a.tags.stops()}
+			continue
+		}
+		if a.object == nil && c.lit(a.tags.param) {
 			if a.open(c) {
 				p.buf, a.inside = p.buf[c.pos:], true
 				p.argue(a.member())
@@ -205,7 +238,7 @@ func (a *tagArgs) open(c *cursor) bool {
 			return false
 		}
 	}
-	a.ends = append([]string{a.tags.end}, a.tags.lost()...)
+	a.end, a.lost, a.deaf = a.tags.end, a.tags.lost(), false
 	a.kind = a.kinds[a.key]
 	switch {
 	case strings.Contains(attributes, `string="true"`), strings.Contains(attributes, `type="string"`), strings.Contains(attributes, "arg_type>string<"):
@@ -238,105 +271,20 @@ func (a *tagArgs) member() string {
 
 // last closes the object.
 func (a *tagArgs) last() string {
-	if !a.some {
+	switch {
+	case a.object != nil:
+		return ""
+	case !a.some:
 		return "{}"
 	}
 	return "}"
 }
 
-// value passes on the value as far as it has come; what is not text for certain is held until it is complete. It
-// reports true at the value's end.
-func (a *tagArgs) value(p *Parser, eof bool) bool {
-	if a.tags.cdata && !a.opened && !a.unwrap(p, eof) {
-		return false
-	}
-	at, mark := earliest(p.buf, a.ends)
-	if at >= 0 {
-		text := p.buf[:at]
-		if mark != a.ends[0] {
-			mark = ""
-		}
-		p.buf, a.inside = p.buf[at+len(mark):], false
-		if a.opened {
-			p.argue(string(openai.AppendEscaped(nil, a.tags.trim.right(text))) + `"`)
-			return true
-		}
-		p.argue(string(appendTyped(nil, a.tags.trim.right(a.tags.trim.left(text)), a.kind)))
-		return true
-	}
-	switch {
-	case a.kind == textKind:
-		a.textSoFar(p, eof)
-	case eof:
-		p.argue(a.unfinished(p.buf[:len(p.buf)-a.held(p.buf, eof)]))
-		p.buf = ""
-	default:
-		p.wait(a.ends[0][len(a.ends[0])-1])
-	}
-	return false
-}
-
-// held is the length of the end of a text that is no part of the value for certain. Where the answer was cut off, a single
-// byte more probably is.
-func (a *tagArgs) held(text string, eof bool) int {
-	held := heldSuffix(text, a.ends)
-	if eof && held < 2 {
-		return 0
-	}
-	return held
-}
-
-// unfinished is a value that was cut off, in the JSON that would have become of it as far as that is certain.
-func (a *tagArgs) unfinished(text string) string {
-	text = a.tags.trim.left(text)
-	if whole := strings.TrimSpace(text); json.Valid([]byte(whole)) {
-		return compact(whole)
-	}
-	var so []byte
-	for i, l := 0, (lexer{}); i < len(text); i++ {
-		switch l.next(text[i]) {
-		case lexPart:
-			so = append(so, text[i])
-		case lexBlank:
-		default:
-			return string(openai.AppendEscaped([]byte{'"'}, text))
-		}
-	}
-	return string(so)
-}
-
-// unwrap takes away what opens a value's wrapping, if it has one. It reports false when that is not certain yet.
-func (a *tagArgs) unwrap(p *Parser, eof bool) bool {
-	const open, end = "<![CDATA[", "]]>"
-	c := &cursor{text: p.buf, eof: eof}
-	if c.lit(open) && a.ends[0] == a.tags.end {
-		p.buf, a.ends = p.buf[len(open):], []string{end + a.tags.end}
-	}
-	return !c.short
-}
-
-// textSoFar passes on what is certain of a value that is a string.
-func (a *tagArgs) textSoFar(p *Parser, eof bool) {
-	ready := p.buf[:len(p.buf)-a.held(p.buf, eof)]
-	if !eof {
-		ready = a.tags.trim.right(ready)
-	}
-	rest := p.buf[len(ready):]
-	if !a.opened {
-		if ready = a.tags.trim.left(ready); ready == "" {
-			return
-		}
-		a.opened = true
-		p.argue(`"`)
-	}
-	p.argue(string(openai.AppendEscaped(nil, ready)))
-	p.buf = rest
-}
-
 // stray passes on as content what stands between parameters and is none, but for the white space behind it. At from
 // stands something that opens and closes nothing.
 func (a *tagArgs) stray(p *Parser, from int, eof bool) {
-	next := slices.Concat(a.tags.close, a.tags.groups, []string{a.tags.open, a.tags.param})
+	a.strayed = true
+	next := append(a.tags.stops(), a.tags.param)
 	at, _ := earliest(p.buf[from+1:], next)
 	switch {
 	case at >= 0:
@@ -352,26 +300,4 @@ func (a *tagArgs) stray(p *Parser, from int, eof bool) {
 	text := strings.TrimRight(p.buf[:at], " \n\t\r")
 	p.say(text)
 	p.buf = p.buf[len(text):]
-}
-
-// left is a value without the white space in front that belongs to the tags.
-func (t trimming) left(s string) string {
-	switch t {
-	case trimLine:
-		return strings.TrimPrefix(s, "\n")
-	case trimAll:
-		return strings.TrimLeft(s, " \n\t\r")
-	}
-	return s
-}
-
-// right is a value, or the part of it that has come, without the white space at the end that does or may.
-func (t trimming) right(s string) string {
-	switch t {
-	case trimLine:
-		return strings.TrimSuffix(s, "\n")
-	case trimAll:
-		return strings.TrimRight(s, " \n\t\r")
-	}
-	return s
 }

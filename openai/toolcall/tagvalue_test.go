@@ -1,0 +1,38 @@
+package toolcall
+
+import (
+	"reflect"
+	"strings"
+	"testing"
+
+	"leeway/openai"
+)
+
+// What stands behind a mark in a value is held back until it is known whether the value has ended there, but not without
+// bound.
+func TestTextBehindAMarkInAValueIsHeldWithinABound(t *testing.T) {
+	tools := declared(t)
+	const start, end = "<minimax:tool_call><invoke name=\"search\"><parameter name=\"q\">a", "</parameter></invoke></minimax:tool_call>"
+	mark := "</invoke>"
+	for _, x := range []struct {
+		behind int
+		end    string
+		want   string
+	}{
+		{maxHeld / 2, end, `{"q":"a` + mark + strings.Repeat("x", maxHeld/2) + `"}`},
+		{maxHeld / 2, "", `{"q":"a"}`},
+		{maxHeld + 10, end, `{"q":"a` + mark + strings.Repeat("x", maxHeld+10) + `"}`},
+		{maxHeld + 10, "", `{"q":"a` + mark + strings.Repeat("x", maxHeld+10)},
+	} {
+		text := start + mark + strings.Repeat("x", x.behind) + x.end
+		var pieces []string
+		for rest := text; rest != ""; rest = rest[len(pieces[len(pieces)-1]):] {
+			pieces = append(pieces, rest[:min(7, len(rest))])
+		}
+		for _, got := range []Answer{parse(t, "minimax_m2", tools, text), parse(t, "minimax_m2", tools, pieces...)} {
+			if want := []openai.ToolCall{{Name: "search", Arguments: x.want}}; !reflect.DeepEqual(got.Calls, want) {
+				t.Errorf("%d bytes, %q: %d calls, %.80s…", x.behind, x.end, len(got.Calls), got.Calls[0].Arguments)
+			}
+		}
+	}
+}
