@@ -123,6 +123,15 @@ func TestToolCallsAreTakenOutOfTheText(t *testing.T) { // cases A8, A9, A24
 	}
 }
 
+func TestAToolThatIsNotAllowedIsTypedAllTheSame(t *testing.T) {
+	text := "<tool_call>\n<function=weather>\n<parameter=city>\n123\n</parameter>\n</function>\n</tool_call>"
+	b := start(t, one(t, "vllm", text), func(s *setup) { s.models.ToolCallParser = "qwen_xml" })
+	got := b.bothWays(t, weather+`,"tool_choice":{"type":"allowed_tools","mode":"auto","tools":[{"type":"function","name":"clock"}]}`)
+	if len(got.calls) != 1 || got.calls[0] != `weather({"city":"123"})` {
+		t.Errorf("%+v", got)
+	}
+}
+
 func TestForcedCallIsShapedAndReadAsJSON(t *testing.T) {
 	for choice, text := range map[string]string{
 		`"required"`: `[{"name": "weather", "parameters": {"city": "A"}}]`,

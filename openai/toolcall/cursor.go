@@ -107,7 +107,7 @@ func (c *cursor) str() (s string, ok bool) {
 	if !ok {
 		return "", false
 	}
-	return s, json.Unmarshal([]byte(raw), &s) == nil
+	return s, json.Unmarshal([]byte(compact(raw)), &s) == nil
 }
 
 // value steps over one JSON value and returns its text.

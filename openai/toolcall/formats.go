@@ -74,7 +74,9 @@ var (
 
 	// <|tool_calls_section_begin|><|tool_call_begin|>functions.f:0<|tool_call_argument_begin|>{"a": 1}<|tool_call_end|>
 	// <|tool_calls_section_end|>
-	kimiFormat = &format{open: []string{kimiCalls, kimiCall}, closes: []string{kimiEnd, kimiLast}, head: kimiHead}
+	kimiFormat = &format{
+		open: []string{kimiCalls, kimiOneCalls, kimiCall}, closes: []string{kimiEnd, kimiLast, kimiOneLast}, head: kimiHead,
+	}
 
 	// <tool_call>
 	// <function=f>

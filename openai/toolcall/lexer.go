@@ -1,5 +1,11 @@
 package toolcall
 
+import (
+	"strings"
+
+	"leeway/openai"
+)
+
 // lexer follows the structure of one JSON value, byte by byte, as far as it takes to know where the value ends. What
 // stands for a number or a word is not judged.
 type lexer struct {
@@ -151,16 +157,32 @@ func (l *lexer) pop() lexed {
 	return lexPart
 }
 
-// compact returns a JSON text without the white space outside its strings.
+// appendByte appends a byte of a JSON text, with what the lexer stood in before it: control characters in strings, which
+// models write as they are, become escapes.
+func appendByte(dst []byte, b byte, in want) []byte {
+	switch {
+	case b >= ' ' || in != inString && in != inEscape:
+		return append(dst, b)
+	case in == inEscape: // its backslash is there
+		return append(dst, openai.AppendEscaped(nil, string(rune(b)))[1:]...)
+	}
+	return openai.AppendEscaped(dst, string(rune(b)))
+}
+
+// compact returns a JSON text without the white space outside its strings, and a text that is no JSON as it is.
 func compact(text string) string {
 	out := make([]byte, 0, len(text))
 	l := lexer{}
 	for i := range len(text) {
+		in := l.want
 		switch l.next(text[i]) {
 		case lexBlank:
 		case lexPart, lexAfter:
-			out = append(out, text[i])
+			out = appendByte(out, text[i], in)
 		case lexEnd:
+			if strings.TrimSpace(text[i+1:]) != "" {
+				return text
+			}
 			return string(append(out, text[i]))
 		case lexBad:
 			return text

@@ -134,10 +134,10 @@ func (c *cursor) scalar() string {
 	return c.text[start:c.pos]
 }
 
-// pythonString appends a string literal, and with it those that stand side by side with it.
+// pythonString appends a string literal, and with it those that are joined to it.
 func pythonString(c *cursor, dst []byte, q quoting) ([]byte, bool) {
 	dst = append(dst, '"')
-	for ok := true; ok; q, ok = c.quote() {
+	for ok := true; ok; q, ok = c.another() {
 		out, n, closed := pythonText(dst, c.rest(), q, c.eof)
 		dst = out
 		c.pos += n
@@ -145,7 +145,6 @@ func pythonString(c *cursor, dst []byte, q quoting) ([]byte, bool) {
 			c.short = c.short || !c.eof
 			return dst, false
 		}
-		c.gap()
 	}
 	return append(dst, '"'), true
 }

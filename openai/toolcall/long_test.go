@@ -30,6 +30,8 @@ var longTexts = []longText{
 	{"pythonic", `[search(q="`, `\x`},
 	{"pythonic", `[search(q="""`, `""\"`},
 	{"pythonic", "[search(q=", "'a' "},
+	{"pythonic", "[search(q=", "'a' + "},
+	{"pythonic", "[search(q='a' +", "#"},
 	{"pythonic", "[search(q=foo", " "},
 	{"pythonic", "[search(q=foo", ",#"},
 	{"pythonic", "[search(q=foo", ",a="},

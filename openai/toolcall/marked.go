@@ -62,11 +62,15 @@ const (
 	kimiArgs  = "<|tool_call_argument_begin|>"
 	kimiEnd   = "<|tool_call_end|>"
 	kimiLast  = "<|tool_calls_section_end|>"
+
+	// As some checkpoints write them.
+	kimiOneCalls = "<|tool_call_section_begin|>"
+	kimiOneLast  = "<|tool_call_section_end|>"
 )
 
 // kimiHead matches a call, whose name comes inside its id: functions.NAME:INDEX. An id that another call has is not taken.
 func kimiHead(p *Parser, c *cursor, _ bool) (s start, ok bool) {
-	c.lit(kimiCalls)
+	c.any(kimiCalls, kimiOneCalls)
 	c.space()
 	if !c.lit(kimiCall) {
 		return s, false

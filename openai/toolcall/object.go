@@ -6,14 +6,14 @@ import "strings"
 // an array.
 
 // object matches an object from its brace to where its arguments begin or, when they come before the name, are text or
-// are missing, to its end. A bare one, which no marker announces, is given up at the first key that a call has not; one
-// with such a key in place of arguments is no call either.
+// are missing, to its end. A bare one, which no marker announces, is given up at a key that a call has not, unless the
+// name stands before it: then it is a call if it has arguments and a tool of that name is declared.
 func object(c *cursor, list, bare bool) (s start, ok bool) {
 	s.list = list
 	if !c.lit("{") {
 		return s, false
 	}
-	args, odd := "{}", false
+	m := members{args: "{}", bare: bare}
 	for first := true; ; first = false {
 		c.space()
 		if first && c.lit("}") {
@@ -25,25 +25,11 @@ func object(c *cursor, list, bare bool) (s start, ok bool) {
 			return s, false
 		}
 		c.space()
-		if key == "args" && !bare {
-			key = "arguments"
-		}
-		switch key {
-		case "name", "tool_name":
-			s.name, ok = c.str()
-		case "arguments", "parameters":
-			if s.name != "" && c.peek() == '{' {
-				s.args, s.explicit = &jsonArgs{member: true}, true
-				return s, c.opensObject()
-			}
-			args, ok = argumentsValue(c)
-			s.explicit = true
-		case "id", "type", "tool_call_id", "index":
-			_, ok = c.value()
-		default:
-			if ok, odd = !bare, true; ok {
-				_, ok = c.value()
-			}
+		opened, ok := m.read(c, key)
+		s.name, s.explicit = m.name, m.given && !(bare && m.odd)
+		if opened {
+			s.args = &jsonArgs{member: true}
+			return s, c.opensObject()
 		}
 		c.space()
 		switch {
@@ -51,12 +37,42 @@ func object(c *cursor, list, bare bool) (s start, ok bool) {
 			return s, false
 		case c.lit(","):
 		case c.lit("}"):
-			s.args = givenArgs(args)
-			return s, s.name != "" && (s.explicit || !odd)
+			s.args = givenArgs(m.args)
+			return s, m.name != "" && (m.given || !m.odd)
 		default:
 			return s, false
 		}
 	}
+}
+
+// members are what the members of such an object have said so far.
+type members struct {
+	name, args string
+	bare       bool
+	given      bool // there are arguments
+	odd        bool // there is a key that a call has not
+}
+
+// read reads the value of a key. It reports opened before arguments that may be passed on as they come.
+func (m *members) read(c *cursor, key string) (opened, ok bool) {
+	switch {
+	case key == "name" || key == "tool_name" || key == "function" && m.name == "" && c.peek() == '"':
+		m.name, ok = c.str()
+	case key == "arguments" || key == "parameters" || key == "args" && !m.bare:
+		m.given = true
+		if m.name != "" && c.peek() == '{' {
+			return true, true
+		}
+		m.args, ok = argumentsValue(c)
+	case key == "id" || key == "type" || key == "tool_call_id" || key == "index":
+		_, ok = c.value()
+	default:
+		if m.odd = true; m.bare && m.name == "" {
+			return false, false
+		}
+		_, ok = c.value()
+	}
+	return false, ok
 }
 
 // argumentsValue reads arguments whole: an object, an object written as a string, or nothing, as null or as "".
@@ -131,6 +147,7 @@ func (j *jsonArgs) read(p *Parser, eof bool) bool {
 func (j *jsonArgs) object(p *Parser) bool {
 	j.pieces = j.pieces[:0]
 	for i := range len(p.buf) {
+		in := j.lex.want
 		v := j.lex.next(p.buf[i])
 		if v == lexBad || v == lexAfter {
 			p.argue(string(j.pieces))
@@ -142,7 +159,7 @@ func (j *jsonArgs) object(p *Parser) bool {
 			return true
 		}
 		if v != lexBlank || j.spaced {
-			j.pieces = append(j.pieces, p.buf[i])
+			j.pieces = appendByte(j.pieces, p.buf[i], in)
 		}
 		if v == lexEnd {
 			p.argue(string(j.pieces))

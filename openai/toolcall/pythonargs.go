@@ -179,8 +179,7 @@ func (a *pythonArgs) afterLiteral(p *Parser, c *cursor) sequel {
 		p.argue(`"`)
 		return seq
 	}
-	c.gap()
-	q, ok := c.quote()
+	q, ok := c.another()
 	switch {
 	case c.short:
 	case ok:

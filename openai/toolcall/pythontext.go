@@ -35,6 +35,20 @@ func (c *cursor) quote() (q quoting, ok bool) {
 	return q, true
 }
 
+// another matches the beginning of a string literal that is joined to the one before, side by side or by a plus. Without
+// one it stays behind the gap.
+func (c *cursor) another() (q quoting, ok bool) {
+	c.gap()
+	at := c.pos
+	if c.lit("+") {
+		c.gap()
+	}
+	if q, ok = c.quote(); !ok {
+		c.pos = at
+	}
+	return q, ok
+}
+
 // pythonText appends the characters of a string literal as they stand in a JSON string, up to the mark that ends it or to
 // what cannot be decided yet. It returns how many bytes it has used.
 func pythonText(dst []byte, s string, q quoting, eof bool) (out []byte, used int, closed bool) {

@@ -2,6 +2,7 @@ package toolcall
 
 import (
 	"encoding/json"
+	"strconv"
 	"strings"
 
 	"leeway/openai"
@@ -24,6 +25,7 @@ const (
 	anyKind    kind = iota // as JSON if it is JSON, else as a string
 	textKind               // always as a string
 	nullOrText             // null, else as a string
+	numberKind             // as anyKind, but any way to write a number is one
 )
 
 func (t tools) declares(name string) bool {
@@ -56,18 +58,24 @@ func (t tools) of(name string) *signature {
 
 // kindOf is the kind that all of a parameter's types agree on.
 func kindOf(types []string) kind {
-	text, null := false, false
+	text, null, number := false, false, false
 	for _, t := range types {
 		switch t {
 		case "string":
 			text = true
 		case "null":
 			null = true
+		case "integer", "number":
+			number = true
 		default:
 			return anyKind
 		}
 	}
 	switch {
+	case number && !text:
+		return numberKind
+	case number:
+		return anyKind
 	case text && null:
 		return nullOrText
 	case text:
@@ -79,6 +87,11 @@ func kindOf(types []string) kind {
 // appendTyped appends a value that came as text in the JSON that its kind asks for.
 func appendTyped(dst []byte, text string, k kind) []byte {
 	bare := strings.TrimSpace(text)
+	if k == numberKind {
+		if n, ok := number(bare); ok {
+			return append(dst, n...)
+		}
+	}
 	switch {
 	case k == textKind:
 		return openai.AppendString(dst, text)
@@ -99,4 +112,26 @@ func appendTyped(dst []byte, text string, k kind) []byte {
 		}
 	}
 	return openai.AppendString(dst, text)
+}
+
+// number is the JSON of a number with a sign, zeros or a point in front, as a schema's number may be written. One that is
+// too large for any is given as text.
+func number(text string) (string, bool) {
+	sign, digits := "", strings.TrimPrefix(text, "+")
+	if strings.HasPrefix(digits, "-") && digits == text {
+		sign, digits = "-", digits[1:]
+	}
+	if digits == "" || !digit(digits[0]) && digits[0] != '.' {
+		return "", false
+	}
+	if digits = strings.TrimLeft(digits, "0"); digits == "" || !digit(digits[0]) {
+		digits = "0" + digits
+	}
+	if !json.Valid([]byte(digits)) {
+		return "", false
+	}
+	if _, err := strconv.ParseFloat(digits, 64); err != nil {
+		return string(openai.AppendString(nil, text)), true
+	}
+	return sign + digits, true
 }

@@ -243,10 +243,23 @@ func (a *tagArgs) open(c *cursor) bool {
 	switch {
 	case strings.Contains(attributes, `string="true"`), strings.Contains(attributes, `type="string"`), strings.Contains(attributes, "arg_type>string<"):
 		a.kind = textKind
+	case a.kind == numberKind:
 	case strings.Contains(attributes, `string="false"`), strings.Contains(attributes, `type="`):
 		a.kind = anyKind
 	}
 	return true
+}
+
+// cutOff reports whether a text is the beginning of a parameter's opening tag.
+func (t *tags) cutOff(text string) bool {
+	name, ok := strings.CutPrefix(text, t.param)
+	if !ok || len(text) > 2*maxName {
+		return false
+	}
+	name, attributes, _ := strings.Cut(name, t.key)
+	name = name[:len(name)-heldSuffix(name, []string{t.key})]
+	attributes = attributes[:len(attributes)-heldSuffix(attributes, []string{t.value})]
+	return !strings.ContainsAny(name, "<>\n") && t.mayStand(strings.TrimSpace(attributes))
 }
 
 // mayStand reports whether a text may stand between a parameter's name and its value: as attributes in its tag, or, where
@@ -289,7 +302,7 @@ func (a *tagArgs) stray(p *Parser, from int, eof bool) {
 	switch {
 	case at >= 0:
 		at += from + 1
-	case eof && cutOff(p.buf[from:], next):
+	case eof && (cutOff(p.buf[from:], next) || a.tags.cutOff(p.buf[from:])):
 		p.buf = ""
 		return
 	case eof:

@@ -79,9 +79,10 @@ func (a *tagArgs) unfinished(text string) string {
 	}
 	var so []byte
 	for i, l := 0, (lexer{}); i < len(text); i++ {
+		in := l.want
 		switch l.next(text[i]) {
 		case lexPart:
-			so = append(so, text[i])
+			so = appendByte(so, text[i], in)
 		case lexBlank:
 		default:
 			return string(openai.AppendEscaped([]byte{'"'}, text))
