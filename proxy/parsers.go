@@ -27,7 +27,8 @@ func (c *callPlan) parser() (*toolcall.Parser, error) {
 }
 
 // planTools decides whether the answer is searched for calls, and constrains it where it has to be one, before all
-// else that may shape it, which then counts as ignored. Markers of calls are often special tokens, so that none may be skipped.
+// else that may shape it, which then counts as ignored. Markers of calls are often special tokens, so that none may be
+// skipped.
 func (l *library) planTools(p *prompt, req *openai.ChatRequest, inThought bool) error {
 	tools := req.Callable()
 	if len(tools) == 0 {
@@ -39,7 +40,7 @@ func (l *library) planTools(p *prompt, req *openai.ChatRequest, inThought bool) 
 		return err
 	}
 	if c.StructuralTag != "" || c.Schema != "" {
-		field := shapedBy(&req.Sampling)
+		_, field := shape(&req.Sampling)
 		p.ignoring(field, field != "")
 	}
 	switch {

@@ -160,13 +160,14 @@ func parseSampling(text string) (s sampling) {
 
 // sampling puts the client's fields and the model's defaults for those left out into the worker's words.
 func (m *model) sampling(s *openai.Sampling, n int) engine.Sampling {
+	constraint, _ := shape(s)
 	out := engine.Sampling{
 		Temperature: either(s.Temperature, m.defaults.Temperature), TopP: either(s.TopP, m.defaults.TopP),
 		TopK: either(s.TopK, m.defaults.TopK), MinP: either(s.MinP, m.defaults.MinP),
 		RepetitionPenalty: either(s.RepetitionPenalty, m.defaults.RepetitionPenalty),
 		FrequencyPenalty:  s.FrequencyPenalty, PresencePenalty: s.PresencePenalty,
 		MaxTokens: s.MaxTokens, Stop: s.Stop, StopTokenIDs: s.StopTokenIDs, N: n, Seed: s.Seed, LogitBias: s.LogitBias,
-		IgnoreEOS: s.IgnoreEOS, NoStopTrim: s.NoStopTrim, Constraint: shape(s),
+		IgnoreEOS: s.IgnoreEOS, NoStopTrim: s.NoStopTrim, Constraint: constraint,
 	}
 	if s.MinTokens != nil {
 		out.MinTokens = *s.MinTokens
@@ -185,32 +186,19 @@ func either[T any](first, second *T) *T {
 	return second
 }
 
-// shape is the constraint that the client's own words put on an answer.
-func shape(s *openai.Sampling) engine.Constraint {
+// shape is the constraint that the client's own words put on an answer, and the field that they stand in.
+func shape(s *openai.Sampling) (c engine.Constraint, field string) {
 	switch {
 	case s.Regex != "":
-		return engine.Constraint{Kind: engine.Regex, Text: s.Regex}
+		return engine.Constraint{Kind: engine.Regex, Text: s.Regex}, "regex"
 	case s.EBNF != "":
-		return engine.Constraint{Kind: engine.EBNF, Text: s.EBNF}
+		return engine.Constraint{Kind: engine.EBNF, Text: s.EBNF}, "ebnf"
 	case s.ResponseFormat.Type == "json_object":
-		return engine.Constraint{Kind: engine.JSONSchema, Text: `{"type":"object"}`}
+		return engine.Constraint{Kind: engine.JSONSchema, Text: `{"type":"object"}`}, "response_format"
 	case s.ResponseFormat.Type == "json_schema":
-		return engine.Constraint{Kind: engine.JSONSchema, Text: string(s.ResponseFormat.Schema)}
+		return engine.Constraint{Kind: engine.JSONSchema, Text: string(s.ResponseFormat.Schema)}, "response_format"
 	}
-	return engine.Constraint{}
-}
-
-// shapedBy is the field that shape goes by, "" if there is none.
-func shapedBy(s *openai.Sampling) string {
-	switch {
-	case s.Regex != "":
-		return "regex"
-	case s.EBNF != "":
-		return "ebnf"
-	case shape(s) != engine.Constraint{}:
-		return "response_format"
-	}
-	return ""
+	return c, ""
 }
 
 // plan is how an answer of this model is read: it ends at the model's own end tokens and the client's stops.

@@ -30,22 +30,26 @@ func strftime(t time.Time, format string) string {
 // flagged applies flags in their order: no padding, padding with spaces or with zeros, capitals.
 func flagged(s, flags string) string {
 	for _, flag := range flags {
-		if flag == '^' {
+		switch numeric := strings.Trim(s, " 0123456789") == ""; {
+		case flag == '^':
 			s = strings.ToUpper(s)
-			continue
+		case flag == '-':
+			s = unpadded(s)
+		case flag == '_' && numeric:
+			s = fmt.Sprintf("%*s", len(s), unpadded(s))
+		case flag == '0' && numeric:
+			s = strings.ReplaceAll(s, " ", "0")
 		}
-		digits := strings.TrimLeft(s, "0 ")
-		if digits == "" && s != "" {
-			digits = s[len(s)-1:]
-		}
-		if flag != '-' && strings.Trim(s, " 0123456789") == "" {
-			digits = strings.Repeat(map[rune]string{'_': " ", '0': "0"}[flag], len(s)-len(digits)) + digits
-		} else if flag != '-' {
-			digits = s
-		}
-		s = digits
 	}
 	return s
+}
+
+// unpadded leaves out zeros and spaces in front, but not the last digit.
+func unpadded(s string) string {
+	if t := strings.TrimLeft(s, "0 "); t != "" || s == "" {
+		return t
+	}
+	return s[len(s)-1:]
 }
 
 // timeLayouts are the fields that Go formats as C does.

@@ -1,7 +1,5 @@
 package tokenizer
 
-import "slices"
-
 // encoder is one goroutine's state while it encodes: the ids so far, and room that is kept for the next text.
 type encoder struct {
 	t       *Tokenizer
@@ -120,8 +118,7 @@ func (e *encoder) piece(s string, first bool) {
 
 // headOf returns how many bytes of a text that has been normalized come from its first character.
 func (t *Tokenizer) headOf(s string) int {
-	asks := func(s stage) bool { m, ok := s.(metaspace); return ok && m.first }
-	if len(t.stages) < 2 || len(t.normalizers) == 0 || !slices.ContainsFunc(t.stages[1:], asks) {
+	if !t.severalHeads {
 		return 1 // no stage sees a piece that begins inside it
 	}
 	_, size := runeAt(s, 0)

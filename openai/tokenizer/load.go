@@ -109,6 +109,7 @@ func newTokenizer(s *spec) (*Tokenizer, error) {
 		return nil, err
 	}
 	t.model, t.stages = m, append(stages, extra...)
+	t.severalHeads = len(t.normalizers) > 0 && slices.ContainsFunc(t.stages[min(1, len(t.stages)):], marksFirst)
 	if t.prefix, t.suffix, err = newSurround(s.postProcessor); err != nil {
 		return nil, err
 	}

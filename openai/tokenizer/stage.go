@@ -209,6 +209,12 @@ type metaspace struct {
 	cut    bool
 }
 
+// marksFirst tells whether a stage treats the first pieces of a text in a way of their own.
+func marksFirst(s stage) bool {
+	m, ok := s.(metaspace)
+	return ok && m.first
+}
+
 func (p metaspace) split(e *encoder, stage int, s string, head int) {
 	room := e.stage[stage][:0]
 	if (p.always || p.first && head > 0) && !strings.HasPrefix(s, p.mark) && s[0] != ' ' {

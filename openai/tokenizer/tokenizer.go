@@ -9,8 +9,11 @@ import (
 type Tokenizer struct {
 	normalizers []normalizer
 	stages      []stage
-	model       model
-	vocab       *vocab // the model's; added tokens are beside it
+	// severalHeads says that the first character may be normalized to several, and cut, before a stage marks first pieces.
+	severalHeads bool
+
+	model model
+	vocab *vocab // the model's; added tokens are beside it
 
 	added       *matcher // tokens that are cut out of the text as it came
 	addedNormal *matcher // tokens that are cut out of normalized text
