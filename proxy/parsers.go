@@ -13,7 +13,7 @@ import (
 // callPlan says how tool calls are found in an answer.
 type callPlan struct {
 	format   string // the model's own way to write them
-	bare     bool   // the answer is nothing but JSON that the choice has shaped; format does not matter
+	bare     bool   // the choice shapes the answer, which is nothing but JSON
 	choice   openai.ToolChoice
 	declared []openai.Tool
 	single   bool // only the first call counts
@@ -21,7 +21,7 @@ type callPlan struct {
 
 func (c *callPlan) parser() (*toolcall.Parser, error) {
 	if c.bare {
-		return toolcall.NewForced(c.choice, c.declared), nil
+		return toolcall.NewForced(c.format, c.choice, c.declared), nil
 	}
 	return toolcall.New(c.format, c.declared)
 }
@@ -43,21 +43,24 @@ func (l *library) planTools(p *prompt, req *openai.ChatRequest, inThought bool) 
 		_, field := shape(&req.Sampling)
 		p.ignoring(field, field != "")
 	}
+	if plan.format == "" {
+		plan.format = toolcall.ForModel(p.model.name)
+	}
 	switch {
 	case c.StructuralTag != "":
 		p.request.Sampling.Constraint = engine.Constraint{Kind: engine.StructuralTag, Text: c.StructuralTag}
 	case c.Schema != "":
 		p.request.Sampling.Constraint = engine.Constraint{Kind: engine.JSONSchema, Text: c.Schema}
-		plan.bare, p.plan.calls = true, plan
+		plan.bare = true
 		if p.model.start == "first_token" { // leaves no room for the thought
 			p.plan.startsInside = false
 		}
-		return nil
-	case plan.format == "":
-		plan.format = toolcall.ForModel(p.model.name)
+	}
+	if plan.bare || plan.format != "" {
+		p.plan.calls = plan
 	}
 	if plan.format != "" {
-		p.plan.calls, p.plan.skipSpecial = plan, false
+		p.plan.skipSpecial = false
 	}
 	return nil
 }

@@ -59,7 +59,7 @@ func TestRequiredIsASchemaOfCalls(t *testing.T) {
 
 func TestAToolThatSaysNothingOfItsParametersTakesAnObject(t *testing.T) {
 	for _, parameters := range []string{"", "{}", " { } ", "null"} {
-		for _, format := range []string{"qwen", "mistral", "kimik2", "kimi_k3", "inkling", "glm47_moe", "hy_v4", "minimax_m3", "deepseek_v41"} {
+		for _, format := range []string{"qwen", "harmony", "mistral", "kimik2", "kimi_k3", "inkling", "glm47_moe", "hy_v4", "minimax_m3", "deepseek_v41"} {
 			for _, mode := range []openai.ToolMode{openai.ToolRequired, openai.ToolNamed} {
 				c, err := Constrain(format, openai.ToolChoice{Mode: mode, Name: "f"}, []openai.Tool{tool("f", parameters)}, AnyStart, false)
 				text := c.Schema + c.StructuralTag
@@ -73,19 +73,31 @@ func TestAToolThatSaysNothingOfItsParametersTakesAnObject(t *testing.T) {
 
 func TestForcedAnswersAreBareJSON(t *testing.T) {
 	tools := declared(t)
+	weather := []openai.ToolCall{{Name: "get_weather", Arguments: `{"city":"Paris"}`}}
 	for text, want := range map[string]struct {
 		mode    openai.ToolMode
+		format  string
 		content string
 		calls   []openai.ToolCall
 	}{
-		` {"city": "Paris"}`: {openai.ToolNamed, "", []openai.ToolCall{{Name: "get_weather", Arguments: `{"city":"Paris"}`}}},
-		`{"city": "Pa`:       {openai.ToolNamed, "", []openai.ToolCall{{Name: "get_weather", Arguments: `{"city":"Pa`}}},
-		`I cannot`:           {openai.ToolNamed, "I cannot", nil},
-		`[{"name": "search", "parameters": {"q": "x"}}, {"name": "get_weather", "parameters": {}}]`: {openai.ToolRequired, "",
+		` {"city": "Paris"}`:           {openai.ToolNamed, "", "", weather},
+		`{"city": "Pa`:                 {openai.ToolNamed, "", "", []openai.ToolCall{{Name: "get_weather", Arguments: `{"city":"Pa`}}},
+		`I cannot`:                     {openai.ToolNamed, "", "I cannot", nil},
+		`I see [1]: {"city": "Paris"}`: {openai.ToolNamed, "", "I see [1]: ", weather},
+		`[{"name": "search", "parameters": {"q": "x"}}, {"name": "get_weather", "parameters": {}}]`: {openai.ToolRequired, "", "",
 			[]openai.ToolCall{{Name: "search", Arguments: `{"q":"x"}`}, {Name: "get_weather", Arguments: "{}"}}},
+		// where the engine did not hold the model to the schema
+		`[{"name": "get_weather", "parameters": {"city": "Paris"}}]`:                                                {openai.ToolNamed, "", "", weather},
+		`<|channel|>commentary to=functions.get_weather <|constrain|>json<|message|>{"city":"Paris"}<|call|>`:       {openai.ToolNamed, "harmony", "", weather},
+		`<|start|>assistant<|channel|>commentary to=functions.get_weather<|message|>{"city":"Paris"}<|call|>`:       {openai.ToolRequired, "harmony", "", weather},
+		`<|channel|>final<|message|>[{"name": "get_weather", "parameters": {"city": "Paris"}}]<|return|>`:           {openai.ToolRequired, "harmony", "", weather},
+		`<|channel|>final<|message|>{"city": "Paris"}<|return|>`:                                                    {openai.ToolNamed, "harmony", "", weather},
+		"Let me see.\n<tool_call>\n{\"name\": \"get_weather\", \"arguments\": {\"city\": \"Paris\"}}\n</tool_call>": {openai.ToolNamed, "qwen", "Let me see.\n", weather},
+		"<|python_tag|>{\"name\": \"get_weather\", \"parameters\": {\"city\": \"Paris\"}}":                          {openai.ToolRequired, "llama", "", weather},
+		`<|channel|>commentary to=functions.get_weather`:                                                            {openai.ToolRequired, "harmony", `<|channel|>commentary to=functions.get_weather`, nil},
 	} {
 		for _, pieces := range [][]string{{text}, bytewise(text)} {
-			p := NewForced(openai.ToolChoice{Mode: want.mode, Name: "get_weather"}, tools)
+			p := NewForced(want.format, openai.ToolChoice{Mode: want.mode, Name: "get_weather"}, tools)
 			var a Answer
 			for _, piece := range pieces {
 				a.Collect(p.Add(piece))

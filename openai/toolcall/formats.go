@@ -306,13 +306,3 @@ func New(name string, declared []openai.Tool) (*Parser, error) {
 	}
 	return &Parser{format: f, tools: newTools(declared), blank: true}, nil
 }
-
-// NewForced is a parser for an answer that Constraint's JSON schema has shaped: the bare arguments of the function named,
-// or an array of calls.
-func NewForced(choice openai.ToolChoice, declared []openai.Tool) *Parser {
-	f := jsonFormat
-	if choice.Mode == openai.ToolNamed {
-		f = &format{open: []string{"{"}, bare: true, head: forcedHead(choice.Name)}
-	}
-	return &Parser{format: f, tools: newTools(declared), blank: true}
-}

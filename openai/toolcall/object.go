@@ -300,13 +300,3 @@ func rawArgs(c *cursor, s start, spaced bool) (start, bool) {
 	s.args = &jsonArgs{spaced: spaced}
 	return s, c.opensObject()
 }
-
-// forcedHead makes the whole answer the arguments of one call, as a schema for them was forced on the engine.
-func forcedHead(name string) func(*Parser, *cursor, bool) (start, bool) {
-	return func(p *Parser, c *cursor, more bool) (start, bool) {
-		if more || p.calls > 0 {
-			return start{}, false
-		}
-		return rawArgs(c, start{name: name}, false)
-	}
-}

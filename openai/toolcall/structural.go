@@ -19,6 +19,7 @@ const (
 
 // structural are the formats whose own markers can be forced on an engine.
 var structural = map[string]func(calls) grammar{
+	"harmony":       harmonyGrammar,
 	"mistral":       mistralGrammar,
 	"kimik2":        kimiGrammar,
 	"kimi_k3":       kimi3Grammar,
@@ -98,6 +99,27 @@ func inklingGrammar(c calls) grammar {
 	return c.triggered(c.each(func(_ int, t openai.Tool) grammar {
 		return tagged(open+`{"name":"`+t.Name+`","args":`, parameters(t), "}<|end_message|>")
 	}), open)
+}
+
+// harmonyGrammar allows thoughts and words on their channels, and then one call: what ends a call ends the answer, too.
+func harmonyGrammar(c calls) grammar {
+	marks := []string{harmonyStart, harmonyChannel, harmonyMessage, "<|end|>", "<|call|>", "<|return|>"}
+	const next = "<|end|>" + harmonyStart + "assistant"
+	said := func(channel string) grammar {
+		return tagged(harmonyChannel+channel+harmonyMessage, anyText(marks...), next)
+	}
+	call := either(c.each(func(_ int, t openai.Tool) grammar {
+		return tagged(harmonyChannel+"commentary to=functions."+t.Name+" <|constrain|>json"+harmonyMessage, parameters(t), "")
+	})...)
+	messages := either(said("analysis"), said("commentary"))
+	forced := sequence(grammar{Type: "star", Content: &messages}, call)
+	switch c.start {
+	case InThought:
+		return sequence(tagged("", anyText(marks...), next), forced)
+	case BehindThought: // which has ended with its message
+		return sequence(optional(constant(harmonyStart+"assistant")), forced)
+	}
+	return forced
 }
 
 // parameters are a tool's arguments in JSON.

@@ -121,7 +121,7 @@ func TestStructuralTagsAreReadByTheirParser(t *testing.T) {
 	}
 }
 
-// The shapes are those that engines get from the published gateway.
+// The shapes are those that engines get from the published gateway, but for Harmony's, which XGrammar was seen to take.
 func TestStructuralTagsHaveTheirShape(t *testing.T) {
 	data, err := os.ReadFile("testdata/structural.jsonl")
 	if err != nil {
