@@ -38,3 +38,19 @@ func TestAnotherProcessIsKnownByItsStart(t *testing.T) {
 		}
 	}
 }
+
+func TestTwoProcessesAreComparedOnlyWhereBothSaySinceWhenTheyRun(t *testing.T) {
+	since, age, nothing := engine.Info{StartTime: time.Now()}, engine.Info{Uptime: time.Hour}, engine.Info{}
+	for _, c := range []struct {
+		before, then engine.Info
+		dated        bool
+	}{
+		{since, age, true}, {age, since, true}, {age, age, true}, {nothing, age, false}, {age, nothing, false}, {since, nothing, false}, {nothing, nothing, false},
+	} {
+		w := &worker{}
+		w.learn(c.before, time.Now())
+		if got := w.dated(c.then); got != c.dated {
+			t.Errorf("%+v, then %+v: %t", c.before, c.then, got)
+		}
+	}
+}

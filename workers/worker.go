@@ -152,12 +152,15 @@ func (w *worker) join(ctx context.Context) bool {
 	}
 }
 
-// introduce asks the worker which dialect it speaks, whether it is well and what it serves.
+// introduce asks the worker which dialect it speaks, whether it is well and takes requests, and what it serves.
 func (w *worker) introduce(ctx context.Context) error {
 	ctx, cancel := context.WithTimeout(ctx, seconds(w.pool.cfg.HealthTimeout))
 	defer cancel()
 	dialect, client, err := detect(ctx, w.conn, w.hint())
 	if err != nil {
+		return err
+	}
+	if err := client.Serving(ctx); err != nil {
 		return err
 	}
 	sent := time.Now()
@@ -173,19 +176,24 @@ func (w *worker) introduce(ctx context.Context) error {
 }
 
 // reacquaint learns what a worker that is not ready says of itself. One that was ready before keeps what is known of
-// its cache if its process is the same; that a process gives no start time proves nothing after so long a silence.
+// its cache if its process is the same, which takes a start time then and now: silence proves nothing.
 func (w *worker) reacquaint(info engine.Info, asked time.Time) {
+	returns, proved := w.currentState() == NotReady, w.dated(info)
 	restarted := w.learn(info, asked)
-	w.mu.Lock()
-	returns, unproved := w.state == NotReady, w.booted.IsZero()
-	w.mu.Unlock()
 	switch {
 	case returns && restarted:
 		w.gauges.resynced("publisher_restart")
 		w.pool.router.Feed(w.spec.URL).Drop(prefix.Restart)
-	case returns && unproved:
+	case returns && !proved:
 		w.pool.router.Feed(w.spec.URL).Drop(prefix.Reconnect)
 	}
+}
+
+// dated says whether the worker tells since when its process runs, as it did before: else the two cannot be compared.
+func (w *worker) dated(info engine.Info) bool {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	return !w.booted.IsZero() && (!info.StartTime.IsZero() || info.Uptime > 0)
 }
 
 // refused notes that a worker has answered that it is not well, and not only failed to answer.

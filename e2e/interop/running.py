@@ -1,5 +1,5 @@
 """Starts programs on free loopback ports and talks to them; shared by the checks in this folder."""
-import contextlib, json, os, pathlib, signal, socket, subprocess, sys, tempfile, time, urllib.error, urllib.request
+import contextlib, json, os, pathlib, random, signal, socket, subprocess, sys, tempfile, time, urllib.error, urllib.request
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 LEEWAY = os.environ.get("LEEWAY", str(ROOT / "leeway"))
@@ -7,9 +7,12 @@ DEMO = ROOT / "workers" / "sim" / "demo"
 
 
 def free_port():
-    with socket.socket() as s:
-        s.bind(("127.0.0.1", 0))
-        return s.getsockname()[1]
+    """A port that nobody listens on, below those that systems give to connections: it may be a while until it is used."""
+    while True:
+        port = random.randrange(10_000, 30_000)
+        with socket.socket() as s, contextlib.suppress(OSError):
+            s.bind(("127.0.0.1", port))
+            return port
 
 
 @contextlib.contextmanager

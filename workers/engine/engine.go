@@ -42,6 +42,9 @@ type Generator interface {
 // Describer says what a worker is.
 type Describer interface {
 	Health(ctx context.Context) error
+	// Serving fails where the server says that it is not to be routed to, which an engine that is well may: while it
+	// warms up, or is about to end.
+	Serving(ctx context.Context) error
 	Info(ctx context.Context) (Info, error)
 	// Tokenizer returns the zip archive of the worker's tokenizer files, complete and verified.
 	Tokenizer(ctx context.Context) ([]byte, error)

@@ -38,6 +38,7 @@
 //
 //	unimplemented says UNIMPLEMENTED to "method"
 //	unhealthy     HealthCheck says no
+//	not_serving   the standard health service says no, and HealthCheck yes, as in a warm-up
 //	no_loads      GetLoads lists no rank
 //	stale_loads   GetLoads repeats the last load before the fault
 //	loads         "set" overrides fields of every rank's entry, by their protobuf names

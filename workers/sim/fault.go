@@ -34,6 +34,7 @@ const (
 
 	FaultUnimplemented FaultKind = "unimplemented"
 	FaultUnhealthy     FaultKind = "unhealthy"
+	FaultNotServing    FaultKind = "not_serving"
 	FaultNoLoads       FaultKind = "no_loads"
 	FaultStaleLoads    FaultKind = "stale_loads"
 	FaultLoads         FaultKind = "loads"
@@ -58,7 +59,8 @@ const (
 // faultKinds lists them all: read-only.
 var faultKinds = []FaultKind{
 	FaultDelay, FaultTokenDelay, FaultStall, FaultError, FaultReset, FaultEnd, FaultFinish, FaultChunk,
-	FaultNoUsage, FaultDeaf, FaultLinger, FaultKillCore, FaultRestart, FaultUnimplemented, FaultUnhealthy, FaultNoLoads,
+	FaultNoUsage, FaultDeaf, FaultLinger, FaultKillCore, FaultRestart, FaultUnimplemented, FaultUnhealthy,
+	FaultNotServing, FaultNoLoads,
 	FaultStaleLoads, FaultLoads, FaultRankCount, FaultRanks, FaultKVDrop, FaultKVDuplicate, FaultKVReorder,
 	FaultKVGap, FaultKVSilent, FaultKVEnd, FaultKVBlockSize, FaultKVDelay, FaultKVFields,
 	FaultNoHeartbeat, FaultNoRecord, FaultSnapshotCut, FaultUnknown,

@@ -95,9 +95,22 @@ func (l *life) newServer() *grpc.Server {
 	}
 	l.health = health.NewServer()
 	l.health.SetServingStatus(service, healthpb.HealthCheckResponse_SERVING)
-	healthpb.RegisterHealthServer(s, l.health)
+	healthpb.RegisterHealthServer(s, &healthFace{l.health, l})
 	reflection.Register(s)
 	return s
+}
+
+// healthFace is the standard health service.
+type healthFace struct {
+	*health.Server
+	life *life
+}
+
+func (f *healthFace) Check(ctx context.Context, q *healthpb.HealthCheckRequest) (*healthpb.HealthCheckResponse, error) {
+	if f.life.w.faults.on(FaultNotServing) {
+		return &healthpb.HealthCheckResponse{Status: healthpb.HealthCheckResponse_NOT_SERVING}, nil
+	}
+	return f.Server.Check(ctx, q)
 }
 
 // run starts what the process consists of.

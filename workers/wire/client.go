@@ -2,9 +2,11 @@ package wire
 
 import (
 	"context"
+	"strings"
 	"time"
 
 	"google.golang.org/grpc"
+	healthpb "google.golang.org/grpc/health/grpc_health_v1"
 
 	"leeway/workers/engine"
 	"leeway/workers/enginepb/commonpb"
@@ -66,6 +68,17 @@ func (c *Client) Flush(ctx context.Context, timeout time.Duration) error {
 		return Error(err)
 	case !answer.GetSuccess():
 		return &engine.Error{Code: engine.FailedPrecondition, Message: "flush refused: " + answer.GetMessage()}
+	}
+	return nil
+}
+
+// Serving implements engine.Describer by the standard health service. A server that has none, or has none for this
+// service, says nothing.
+func (c *Client) Serving(ctx context.Context) error {
+	service, _, _ := strings.Cut(strings.TrimPrefix(c.method, "/"), "/")
+	answer, err := healthpb.NewHealthClient(c.conn).Check(ctx, &healthpb.HealthCheckRequest{Service: service})
+	if err == nil && answer.GetStatus() == healthpb.HealthCheckResponse_NOT_SERVING {
+		return &engine.Error{Code: engine.Unavailable, Message: "not serving yet: it warms up, or is about to end"}
 	}
 	return nil
 }
