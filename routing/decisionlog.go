@@ -82,9 +82,11 @@ func Replay(r Receipt, s Settings) (Receipt, error) {
 	d.recorded.base, d.recorded.against, d.recorded.preferred = r.Base, r.Against, r.Preferred
 	d.pinned, d.movedFrom = r.Pinned, r.MovedFrom
 	d.asked = s.Mode != Off && r.Result != Ineligible && r.Result != NotAsked
-	d.preference.result = r.Result
-	if s.Mode == Off {
+	switch {
+	case s.Mode == Off:
 		d.preference.result = NotAsked
+	case !d.asked:
+		d.preference.result, d.preference.reasons, d.preference.barred = r.Result, r.Reasons, r.Ineligible
 	}
 	for i := range d.candidates {
 		x := &d.candidates[i]
@@ -110,7 +112,7 @@ func (d *decision) describe(r *Receipt, base int) {
 	r.Workers, r.Candidates = d.names, d.candidates
 	r.Base, r.Preferred = d.names[base], d.names[p.preferred]
 	r.Against, r.Pinned, r.MovedFrom = d.names[p.against], d.pinned, d.movedFrom
-	r.Result, r.Reasons, r.Saving, r.Slack = p.result, p.reasons, p.saving, p.slack
+	r.Result, r.Reasons, r.Ineligible, r.Saving, r.Slack = p.result, p.reasons, p.barred, p.saving, p.slack
 	if r.Chosen = r.Base; d.mode == Enforce {
 		r.Chosen = r.Preferred
 	}

@@ -11,6 +11,7 @@ import (
 type preference struct {
 	result    Result
 	reasons   Reasons
+	barred    string  // why it is ineligible
 	preferred int     // index of a candidate
 	against   int     // the one it was weighed against
 	saving    float64 // prefill seconds saved at the preferred worker
@@ -28,14 +29,29 @@ func (d *decision) ask() {
 			d.claimed = true
 		}
 	case d.mode == Off || d.scorer == nil:
-	case !q.Chat || !q.Streaming || q.N > 1 || !q.PlainText:
-		d.preference.result = Ineligible
+	case q.bar() != "":
+		d.preference.result, d.preference.barred = Ineligible, q.bar()
 	case !d.whole:
-		d.preference.result, d.preference.reasons = Ineligible, UnsupportedTopology.only()
+		d.preference.result, d.preference.reasons, d.preference.barred = Ineligible, UnsupportedTopology.only(), "topology"
 	default:
 		d.query.Ask(d.now, q.Tokens, d.sources)
 		d.claimed, d.asked = true, true
 	}
+}
+
+// bar names what keeps a request from the preference, "" if nothing does.
+func (q *Request) bar() string {
+	switch {
+	case !q.Chat:
+		return "endpoint"
+	case !q.Streaming:
+		return "stream"
+	case q.N > 1:
+		return "n"
+	case !q.PlainText:
+		return "adapter"
+	}
+	return ""
 }
 
 // prefer decides between the base choice and the owners of the prompt's prefix. In shadow, everything is computed on
@@ -47,7 +63,7 @@ func (d *decision) prefer(base int) {
 	case !d.asked:
 		return
 	case d.pinned:
-		p.result = Ineligible
+		p.result, p.barred = Ineligible, "session"
 		return
 	}
 	of := book(realBook)

@@ -228,19 +228,19 @@ func TestCalibratedCostLeavesASlowOwner(t *testing.T) {
 func TestOnlyForeseeableRequestsAreEligible(t *testing.T) {
 	r := newRouter(t, 2, func(c *Config) { c.CacheMode = "enforce" })
 	for what, change := range map[string]func(*Request){
-		"another endpoint":             func(q *Request) { q.Chat = false },
-		"a whole answer":               func(q *Request) { q.Streaming = false },
-		"several answers":              func(q *Request) { q.N = 2 },
-		"an adapter, image or salt":    func(q *Request) { q.PlainText = false },
-		"nothing against it (control)": nil,
+		"endpoint": func(q *Request) { q.Chat = false },
+		"stream":   func(q *Request) { q.Streaming = false },
+		"n":        func(q *Request) { q.N = 2 },
+		"adapter":  func(q *Request) { q.PlainText = false },
+		"":         nil,
 	} {
 		q := Request{Tokens: prompt(100), Chat: true, Streaming: true, N: 1, PlainText: true}
 		if change != nil {
 			change(&q)
 		}
-		got := pick(t, r, start, q).Receipt().Result
-		if (got == Ineligible) != (change != nil) {
-			t.Errorf("%s: %s", what, got)
+		got := pick(t, r, start, q).Receipt()
+		if (got.Result == Ineligible) != (change != nil) || got.Ineligible != what {
+			t.Errorf("%s: %s, %s", what, got.Result, got.Ineligible)
 		}
 	}
 }

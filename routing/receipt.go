@@ -29,8 +29,11 @@ type Receipt struct {
 	Cost      string  `json:"cost"`
 	Result    Result  `json:"result"`
 	Reasons   Reasons `json:"reasons"`
-	Saving    float64 `json:"saving"` // at the preferred worker
-	Slack     float64 `json:"slack"`  // what Preferred saves more than Against, beyond what it costs more; never negative
+	// Ineligible is what about the request the preference is not for: its endpoint, stream or n, an adapter or salt, the
+	// session that settles its worker, or the fleet's topology. "" unless that is the result.
+	Ineligible string  `json:"ineligible,omitempty"`
+	Saving     float64 `json:"saving"` // at the preferred worker
+	Slack      float64 `json:"slack"`  // what Preferred saves more than Against, beyond what it costs more; never negative
 	// Workers names the candidates, in their order. In JSON each candidate has its name instead.
 	Workers    []string    `json:"-"`
 	Candidates []Candidate `json:"-"`
