@@ -10,6 +10,7 @@ import (
 type GenerateRequest struct {
 	Model  string // "" when left out
 	Prompt Prompts
+	Field  string // that the prompt stood in
 	N      int
 	Stream bool
 
@@ -30,8 +31,8 @@ type GenerateRequest struct {
 
 var generateFields = map[string]func(*scanner, *GenerateRequest){
 	"model":                   func(s *scanner, r *GenerateRequest) { r.Model = s.text() },
-	"text":                    func(s *scanner, r *GenerateRequest) { r.text = s.prompts() },
-	"prompt":                  func(s *scanner, r *GenerateRequest) { r.text = s.prompts() },
+	"text":                    func(s *scanner, r *GenerateRequest) { r.text, r.Field = s.prompts(), "text" },
+	"prompt":                  func(s *scanner, r *GenerateRequest) { r.text, r.Field = s.prompts(), "prompt" },
 	"input_ids":               func(s *scanner, r *GenerateRequest) { r.ids = s.prompts() },
 	"sampling_params":         func(s *scanner, r *GenerateRequest) { s.samplingParams(r) },
 	"stream":                  func(s *scanner, r *GenerateRequest) { r.Stream = s.flag(false) },
@@ -92,7 +93,7 @@ func DecodeGenerate(body []byte) (*GenerateRequest, error) {
 func (r *GenerateRequest) settle(s *scanner) {
 	r.Prompt = r.text
 	if r.text.List == nil {
-		r.Prompt = r.ids
+		r.Prompt, r.Field = r.ids, "input_ids"
 	}
 	switch {
 	case r.Prompt.List == nil:

@@ -228,19 +228,20 @@ func TestPromptsThatWouldKillAnEngineAreRefused(t *testing.T) { // cases H1, E15
 		s.sim = []sim.Options{{Dialect: "vllm", ContextLength: 64, Fragile: true, Canned: true}}
 	})
 	long := strings.Repeat("word ", 200)
-	for _, tc := range []struct{ name, path, body, code string }{
-		{"a chat too long", "/v1/chat/completions", fmt.Sprintf(`{"model":"demo","messages":[{"role":"user","content":%q}]}`, long), "context_length_exceeded"},
-		{"an answer too long", "/v1/chat/completions", question(`,"max_tokens":64`), "context_length_exceeded"},
-		{"a text too long", "/v1/completions", fmt.Sprintf(`{"model":"demo","prompt":%q}`, long), "context_length_exceeded"},
-		{"a text of nothing", "/v1/completions", `{"model":"demo","prompt":""}`, "invalid_value"},
-		{"ids that are not there", "/v1/completions", `{"model":"demo","prompt":[1,4000000]}`, "invalid_value"},
-		{"stop ids that are not there", "/v1/chat/completions", question(`,"stop_token_ids":[4000000]`), "invalid_value"},
-		{"a bias for an id that is not there", "/v1/chat/completions", question(`,"logit_bias":{"4000000":1}`), "invalid_value"},
+	for _, tc := range []struct{ name, path, body, code, param string }{
+		{"a chat too long", "/v1/chat/completions", fmt.Sprintf(`{"model":"demo","messages":[{"role":"user","content":%q}]}`, long), "context_length_exceeded", "messages"},
+		{"an answer too long", "/v1/chat/completions", question(`,"max_tokens":64`), "context_length_exceeded", "max_tokens"},
+		{"a text too long", "/v1/completions", fmt.Sprintf(`{"model":"demo","prompt":%q}`, long), "context_length_exceeded", "prompt"},
+		{"a text of nothing", "/v1/completions", `{"model":"demo","prompt":""}`, "invalid_value", "prompt"},
+		{"ids that are not there", "/v1/completions", `{"model":"demo","prompt":[1,4000000]}`, "invalid_value", "prompt"},
+		{"bare ids that are not there", "/generate", `{"model":"demo","input_ids":[1,4000000]}`, "invalid_value", "input_ids"},
+		{"stop ids that are not there", "/v1/chat/completions", question(`,"stop_token_ids":[4000000]`), "invalid_value", "stop_token_ids"},
+		{"a bias for an id that is not there", "/v1/chat/completions", question(`,"logit_bias":{"4000000":1}`), "invalid_value", "logit_bias"},
 	} {
 		resp := b.post(t, t.Context(), tc.path, tc.body)
 		body, _ := io.ReadAll(resp.Body)
 		resp.Body.Close()
-		if e := errorOf(t, string(body)); resp.StatusCode != 400 || e.Code != tc.code {
+		if e := errorOf(t, string(body)); resp.StatusCode != 400 || e.Code != tc.code || e.Param != tc.param {
 			t.Errorf("%s: %d %s", tc.name, resp.StatusCode, body)
 		}
 	}

@@ -38,7 +38,7 @@ func (g *Gateway) completionPrompts(req *openai.CompletionRequest) ([]*prompt, e
 	}
 	var prompts []*prompt
 	for _, in := range req.Prompt.List {
-		p := &prompt{model: m, text: in.Text, tokens: in.Tokens, route: "completions", stream: req.Stream,
+		p := &prompt{model: m, text: in.Text, tokens: in.Tokens, route: "completions", field: "prompt", stream: req.Stream,
 			key: req.User, plain: req.LoraPath == "" && req.CacheSalt == "", ignored: req.Ignored}
 		p.ignoring("lora_path", req.LoraPath != "")
 		p.ignoring("cache_salt", req.CacheSalt != "")

@@ -45,7 +45,7 @@ func (g *Gateway) nativePrompts(name string, req *openai.GenerateRequest) ([]*pr
 	}
 	var prompts []*prompt
 	for _, in := range req.Prompt.List {
-		p := &prompt{model: m, text: in.Text, tokens: in.Tokens, route: "generate", stream: req.Stream, plain: req.LoraPath == "", ignored: req.Ignored}
+		p := &prompt{model: m, text: in.Text, tokens: in.Tokens, route: "generate", field: req.Field, stream: req.Stream, plain: req.LoraPath == "", ignored: req.Ignored}
 		p.ignoring("lora_path", req.LoraPath != "")
 		p.ignoring("return_hidden_states", req.HiddenStates)
 		p.ignoring("logprob_start_len", req.LogprobStart >= 0)

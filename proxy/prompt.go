@@ -26,6 +26,7 @@ type prompt struct {
 	plain   bool     // no adapter, no salt: the tokens say it all
 	ignored []string // fields that have no effect here
 	route   string   // the endpoint's name in the metrics
+	field   string   // what the client calls its prompt
 	stream  bool
 }
 
@@ -48,7 +49,7 @@ func (g *Gateway) chatPrompt(req *openai.ChatRequest) (*prompt, error) {
 	if err != nil {
 		return nil, misfit(err)
 	}
-	p := &prompt{model: m, text: text, tokens: m.language.encode(text), route: "chat", stream: req.Stream,
+	p := &prompt{model: m, text: text, tokens: m.language.encode(text), route: "chat", field: "messages", stream: req.Stream,
 		key: cmp.Or(req.PromptCacheKey, req.User), plain: req.LoraPath == "" && req.CacheSalt == "", ignored: req.Ignored}
 	p.ignoring("lora_path", req.LoraPath != "")
 	p.ignoring("cache_salt", req.CacheSalt != "")
@@ -77,7 +78,7 @@ func (p *prompt) ignoring(field string, sent bool) {
 func (p *prompt) check() error {
 	m := p.model
 	if len(p.tokens) == 0 {
-		return openai.Invalid(p.field(), openai.CodeInvalidValue, "The prompt is empty: it has no tokens.")
+		return openai.Invalid(p.field, openai.CodeInvalidValue, "The prompt is empty: it has no tokens.")
 	}
 	if err := p.checkIDs(); err != nil {
 		return err
@@ -86,7 +87,7 @@ func (p *prompt) check() error {
 		return nil
 	}
 	if len(p.tokens) >= m.context {
-		return openai.Invalid(p.field(), "context_length_exceeded",
+		return openai.Invalid(p.field, "context_length_exceeded",
 			fmt.Sprintf("The prompt has %d tokens, but prompt and answer together may have %d.", len(p.tokens), m.context))
 	}
 	if most := p.request.Sampling.MaxTokens; most != nil && len(p.tokens)+*most > m.context {
@@ -106,7 +107,7 @@ func (p *prompt) checkIDs() error {
 	for _, sent := range []struct {
 		field string
 		ids   []uint32
-	}{{p.field(), p.tokens}, {p.sampler("stop_token_ids"), s.StopTokenIDs}, {p.sampler("logit_bias"), slices.Collect(maps.Keys(s.LogitBias))}} {
+	}{{p.field, p.tokens}, {p.sampler("stop_token_ids"), s.StopTokenIDs}, {p.sampler("logit_bias"), slices.Collect(maps.Keys(s.LogitBias))}} {
 		if len(sent.ids) == 0 {
 			continue
 		}
@@ -115,19 +116,6 @@ func (p *prompt) checkIDs() error {
 		}
 	}
 	return nil
-}
-
-// field is what the client calls its prompt.
-func (p *prompt) field() string {
-	switch p.route {
-	case "chat":
-		return "messages"
-	case "embeddings":
-		return "input"
-	case "generate":
-		return "text"
-	}
-	return "prompt"
 }
 
 // sampler is what the client calls a field of sampling.
