@@ -221,22 +221,6 @@ func TestHarmonyMarkersNeverReachTheClient(t *testing.T) { // case A28
 	}
 }
 
-func TestAForcedCallMayComeInTheModelsOwnWords(t *testing.T) {
-	for parser, text := range map[string]string{ // forced by its markers, or by a schema that the engine does not keep
-		"harmony": "<|channel|>analysis<|message|>hm<|end|><|start|>assistant<|channel|>commentary to=functions.weather <|constrain|>json<|message|>{\"city\":\"A\"}<|call|>",
-		"qwen3":   "<think>hm</think><tool_call>\n{\"name\":\"weather\",\"arguments\":{\"city\":\"A\"}}\n</tool_call>",
-	} {
-		b := start(t, one(t, "sglang", text), func(s *setup) { s.models.ReasoningParser, s.models.ToolCallParser = parser, parser })
-		for _, choice := range []string{`"required"`, `{"type":"function","function":{"name":"weather"}}`, `"auto"`} {
-			got := b.bothWays(t, weather+`,"tool_choice":`+choice)
-			want := called{reasoning: "hm", calls: []string{`weather({"city":"A"})`}, ids: 1, finish: "tool_calls"}
-			if fmt.Sprintf("%+v", got) != fmt.Sprintf("%+v", want) {
-				t.Errorf("%s, %s\n got %+v\nwant %+v", parser, choice, got, want)
-			}
-		}
-	}
-}
-
 func TestAThoughtComesInOnePieceIfSoWanted(t *testing.T) {
 	text := "<think>\nLet me 想 about it.\n</think>\n\nIt is so."
 	b := start(t, one(t, "sglang", text), func(s *setup) { s.models.ReasoningParser = "qwen3" })
