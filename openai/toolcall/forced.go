@@ -1,6 +1,10 @@
 package toolcall
 
-import "leeway/openai"
+import (
+	"slices"
+
+	"leeway/openai"
+)
 
 // NewForced is a parser for an answer that Constraint's JSON schema has shaped: the bare arguments of the function named,
 // or an array of calls. Engines that do not hold a model to a schema let it call in its own words, those of the named
@@ -16,21 +20,21 @@ func NewForced(name string, choice openai.ToolChoice, declared []openai.Tool) *P
 	if choice.Mode == openai.ToolNamed {
 		object = &format{open: []string{"{"}, drop: own.drop, bare: true, head: forcedHead(choice.Name)}
 	}
-	open := []string{"{", "["}
+	var marks []string
 	for _, marker := range own.open {
 		if len(marker) > 1 { // the other ones are JSON's
-			open = append(open, marker)
+			marks = append(marks, marker)
 		}
 	}
-	undecided := &format{open: open, drop: own.drop}
+	undecided := &format{open: append([]string{"{", "["}, marks...), drop: own.drop}
 	undecided.head = func(p *Parser, c *cursor, _ bool) (start, bool) {
-		switch c.peek() {
-		case '{':
-			p.format = object
-		case '[':
-			p.format = &list
-		default:
+		switch {
+		case slices.ContainsFunc(marks, c.ahead):
 			p.format = own
+		case c.peek() == '{':
+			p.format = object
+		default:
+			p.format = &list
 		}
 		s, ok := p.format.head(p, c, false)
 		if !ok || s.skip { // a marker, or mere text

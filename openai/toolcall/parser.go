@@ -160,11 +160,11 @@ func (p *Parser) text(eof bool) bool {
 		return false
 	}
 	at, marker, opens := p.format.find(p.buf)
-	if marker == "" {
-		held := 0
-		if !eof {
-			held = p.format.mayBegin(p.buf)
-		}
+	held := 0
+	if !eof {
+		held = p.format.mayBegin(p.buf)
+	}
+	if marker == "" || held >= len(p.buf)-at { // or it may be part of another one
 		p.say(p.buf[:len(p.buf)-held])
 		p.buf = p.buf[len(p.buf)-held:]
 		return false
