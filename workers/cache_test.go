@@ -24,6 +24,12 @@ func shadowPool(t *testing.T, urls ...string) (*Pool, *routing.Router) {
 	return pool, router
 }
 
+// followed waits until a worker's events are listened to: what it computes before that is never heard of.
+func followed(t *testing.T, w *sim.Worker) {
+	t.Helper()
+	eventually(t, func() bool { return w.Subscriptions() > 0 }, "the events of %s to be followed", w.URL())
+}
+
 // claim is what a worker can prove to hold of a prompt now.
 func claim(r *routing.Router, worker string, tokens []uint32) (prefix.Word, int) {
 	c, ok := considered(r, worker, routing.Request{Model: "demo", Tokens: tokens, Chat: true, Streaming: true, PlainText: true})
@@ -74,6 +80,7 @@ func TestWhatAWorkerHasComputedItCanClaim(t *testing.T) {
 			eachDialect(t, func(t *testing.T, dialect string) {
 				w, other := startSim(t, sim.Options{Dialect: dialect, Servicer: string(servicer), Speed: 20}), startSim(t, sim.Options{})
 				pool, router := shadowPool(t, w.URL(), other.URL())
+				followed(t, w)
 				eventually(t, func() bool { return sampled(router, w.URL()) }, "a sample")
 				ask(t, pool, w.URL(), promptOf(1, 100))
 				waitClaim(t, router, w.URL(), promptOf(1, 100), prefix.Certified, 96)
@@ -91,6 +98,7 @@ func TestARestartEndsAllClaims(t *testing.T) {
 	for _, keep := range []bool{false, true} {
 		w, other := startSim(t, sim.Options{Speed: 20}), startSim(t, sim.Options{})
 		pool, router := shadowPool(t, w.URL(), other.URL())
+		followed(t, w)
 		for seed := range uint32(3) {
 			ask(t, pool, w.URL(), promptOf(seed, 100))
 		}
@@ -139,6 +147,7 @@ func TestFaultsOfTheStreamEndClaims(t *testing.T) {
 			t.Run(c.name+" "+string(servicer), func(t *testing.T) {
 				w, other := startSim(t, sim.Options{Servicer: string(servicer), Speed: 20}), startSim(t, sim.Options{})
 				pool, router := shadowPool(t, w.URL(), other.URL())
+				followed(t, w)
 				ask(t, pool, w.URL(), promptOf(1, 100))
 				waitClaim(t, router, w.URL(), promptOf(1, 100), prefix.Certified, 96)
 				if err := w.SetFaults(c.fault); err != nil {
@@ -170,6 +179,7 @@ func TestAWorkerWithoutEventsClaimsNothing(t *testing.T) {
 func TestACertificateDiesWithTheEngine(t *testing.T) {
 	w, other := startSim(t, sim.Options{Speed: 20}), startSim(t, sim.Options{})
 	pool, router := shadowPool(t, w.URL(), other.URL())
+	followed(t, w)
 	ask(t, pool, w.URL(), promptOf(1, 100))
 	waitClaim(t, router, w.URL(), promptOf(1, 100), prefix.Certified, 96)
 	w.KillCore()
@@ -187,6 +197,7 @@ func TestACertificateDiesWithTheEngine(t *testing.T) {
 func TestAFlushThroughTheGatewayEmptiesAtOnce(t *testing.T) {
 	w, other := startSim(t, sim.Options{Speed: 20}), startSim(t, sim.Options{})
 	pool, router := shadowPool(t, w.URL(), other.URL())
+	followed(t, w)
 	ask(t, pool, w.URL(), promptOf(1, 100))
 	waitClaim(t, router, w.URL(), promptOf(1, 100), prefix.Certified, 96)
 	if err := pool.Flush(t.Context(), w.URL(), time.Second); err != nil {
@@ -253,6 +264,7 @@ func TestALostConnectionToAnUnchangedEngineKeepsItsWarmView(t *testing.T) {
 			between := startRelay(t, w.URL())
 			url := "grpc://" + between.listener.Addr().String()
 			pool, router := shadowPool(t, url, other.URL())
+			followed(t, w)
 			for seed := range uint32(3) {
 				ask(t, pool, url, promptOf(seed, 100))
 			}
@@ -291,6 +303,7 @@ func TestEachRankClaimsForItselfWhereRanksAreChosen(t *testing.T) {
 func TestRanksThatAreNotChosenClaimNothing(t *testing.T) {
 	w, other := startSim(t, sim.Options{Ranks: 2, Speed: 20}), startSim(t, sim.Options{})
 	pool, router := shadowPool(t, w.URL(), other.URL())
+	followed(t, w)
 	ask(t, pool, w.URL(), promptOf(1, 100))
 	waitClaim(t, router, w.URL(), promptOf(1, 100), prefix.Ranks, 0)
 }
