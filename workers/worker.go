@@ -160,13 +160,13 @@ func (w *worker) introduce(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	if err := client.Serving(ctx); err != nil {
-		return err
-	}
 	sent := time.Now()
 	info, err := client.Info(ctx)
 	if err != nil {
 		return fmt.Errorf("asking for the model: %w", err)
+	}
+	if err := client.Serving(ctx); err != nil {
+		return err
 	}
 	w.mu.Lock()
 	w.dialect, w.client = dialect, client
