@@ -27,6 +27,7 @@ type follower struct {
 	backoff time.Duration
 	resume  bool      // the worker has not yet refused a cursor
 	again   bool      // this is not the session's first subscription
+	heard   bool      // one has been accepted, and what came of it may still be kept
 	resumed time.Time // when batches were last asked for again
 }
 
@@ -57,6 +58,7 @@ func (f *follower) follow(ctx context.Context) time.Duration {
 	case errors.Is(err, errResume):
 	case errors.Is(err, engine.ErrUnsupported):
 		f.worker.gauges.eventsUnavailable(true)
+		f.heard = false
 		f.feed.Drop(prefix.Unsupported)
 		return eventReask
 	case errors.Is(err, engine.ErrOutOfRange) && start != 0:
@@ -77,13 +79,18 @@ func (f *follower) follow(ctx context.Context) time.Duration {
 }
 
 // cursor says where to subscribe: after the last batch that was applied, if the process is still the one that sent
-// it and keeps a history; else from now. A stream of several ranks can be resumed for the first alone; the others
+// it and keeps a history; else from now. A stream that broke off may be another process's now: where the worker does not
+// prove that it is the same, its view goes, for numbers that fit prove nothing. A stream of several ranks can be resumed for the first alone; the others
 // see a gap or a repetition and judge it themselves.
 func (f *follower) cursor(ctx context.Context) (uint64, error) {
 	if !f.again {
 		f.again = true
-	} else if err := f.worker.recognise(ctx); err != nil {
+	} else if same, err := f.worker.recognise(ctx); err != nil {
 		return 0, err
+	} else if f.heard && !same {
+		f.heard = false
+		f.feed.Drop(prefix.Reconnect)
+		f.worker.suspect()
 	}
 	sequence, ok := f.feed.Cursor(0)
 	if !ok || !f.resume {
@@ -112,6 +119,7 @@ func (f *follower) receive(ctx context.Context, start uint64) error {
 	if err != nil {
 		return err
 	}
+	f.heard = true
 	f.feed.Subscribed(start)
 	f.worker.gauges.subscribed()
 	for first := true; ; first = false {
@@ -120,7 +128,7 @@ func (f *follower) receive(ctx context.Context, start uint64) error {
 			return &engine.Error{Code: engine.Unavailable, Message: "the KV-event stream ended", Cause: io.EOF}
 		}
 		if err == nil && first { // it may come from a process that started while we subscribed
-			err = f.worker.recognise(ctx)
+			_, err = f.worker.recognise(ctx)
 		}
 		if err != nil {
 			return err

@@ -64,7 +64,7 @@ func (w *worker) watch(ctx context.Context) {
 func (w *worker) isLost(err error, failures int, lasting time.Duration) bool {
 	cfg := &w.pool.cfg
 	switch {
-	case errors.Is(err, errRanks):
+	case errors.Is(err, errRanks), errors.Is(err, errAnew):
 		return true
 	case isTransport(err):
 		return lasting >= seconds(cfg.StallTime)
@@ -92,26 +92,60 @@ func (w *worker) probe(ctx context.Context) error {
 			count("smg_worker_cb_health_readmissions_total", "worker", w.spec.URL)
 		}
 	})
-	return w.recognise(ctx)
+	if _, err := w.recognise(ctx); err != nil {
+		return err
+	}
+	return w.serves(ctx)
+}
+
+// errAnew ends a session: the process there is a new one and does not serve yet.
+var errAnew = errors.New("it has restarted")
+
+// serves asks a process that has replaced another one under way whether it serves already.
+func (w *worker) serves(ctx context.Context) error {
+	w.mu.Lock()
+	anew, client := w.anew, w.client
+	w.mu.Unlock()
+	if !anew {
+		return nil
+	}
+	ctx, cancel := context.WithTimeout(ctx, seconds(w.pool.cfg.HealthTimeout))
+	defer cancel()
+	if err := client.Serving(ctx); err != nil {
+		return errors.Join(errAnew, err)
+	}
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	w.anew = false
+	return nil
+}
+
+// suspect asks for a probe that finds out whether the process there, which may be another one, serves.
+func (w *worker) suspect() {
+	w.mu.Lock()
+	w.anew = true
+	w.mu.Unlock()
+	w.askSoon()
 }
 
 // errRanks ends a session: targets, loads and views are all by rank, and so begin anew.
 var errRanks = errors.New("the number of ranks behind the address has changed")
 
-// recognise asks the worker anew what it is, and publishes a change. Another process has another cache.
-func (w *worker) recognise(ctx context.Context) error {
+// recognise asks the worker anew what it is, and publishes a change. Another process has another cache; it reports
+// whether it is proved to be the same.
+func (w *worker) recognise(ctx context.Context) (same bool, err error) {
 	ctx, cancel := context.WithTimeout(ctx, seconds(w.pool.cfg.HealthTimeout))
 	defer cancel()
 	before := w.status()
 	asked := time.Now()
 	info, err := w.currentClient().Info(ctx)
 	if err != nil {
-		return err
+		return false, err
 	}
 	if before.Info.Ranks != info.Ranks {
-		return errRanks
+		return false, errRanks
 	}
-	restarted := w.learn(info, asked)
+	restarted, same := w.learn(info, asked)
 	if restarted {
 		w.log.Warn().Msg("worker restarted")
 		w.gauges.resynced("publisher_restart")
@@ -120,11 +154,12 @@ func (w *worker) recognise(ctx context.Context) error {
 			w.breaker.reset()
 			w.pulse.forget(now)
 		})
+		w.suspect()
 	}
 	if restarted || w.status().Model != before.Model {
 		w.pool.publish(func() {})
 	}
-	return nil
+	return same, nil
 }
 
 // currentClient is nil until the worker has answered once.

@@ -304,22 +304,3 @@ func TestAWorkerRemovedDuringAProbeIsForgotten(t *testing.T) {
 		t.Errorf("the router remembers it:\n%s", &text)
 	}
 }
-
-// Engines answer their own health check while they still warm up, and say by the standard health service that they do.
-func TestAWorkerThatWarmsUpIsNotReady(t *testing.T) {
-	for _, dialect := range dialects {
-		w := startSim(t, sim.Options{Dialect: string(dialect)})
-		if err := w.SetFaults(sim.Fault{Kind: sim.FaultNotServing}); err != nil {
-			t.Fatal(err)
-		}
-		pool, _ := startPool(t, quick(w.URL()))
-		eventually(t, func() bool { s, _ := pool.Worker(w.URL()); return strings.Contains(s.Problem, "warms up") }, "%s: the reason", dialect)
-		if s, _ := pool.Worker(w.URL()); s.State != Pending || w.Subscriptions() > 0 {
-			t.Errorf("%s: %s", dialect, s.State)
-		}
-		if err := w.SetFaults(); err != nil {
-			t.Fatal(err)
-		}
-		waitState(t, pool, w.URL(), Ready)
-	}
-}

@@ -33,24 +33,25 @@ func TestAnotherProcessIsKnownByItsStart(t *testing.T) {
 	} {
 		w := &worker{}
 		w.learn(c.before, now.Add(-c.between))
-		if got := w.learn(c.then, now); got != c.restarted {
+		if got, _ := w.learn(c.then, now); got != c.restarted {
 			t.Errorf("%s: restarted %t", c.name, got)
 		}
 	}
 }
 
 func TestTwoProcessesAreComparedOnlyWhereBothSaySinceWhenTheyRun(t *testing.T) {
-	since, age, nothing := engine.Info{StartTime: time.Now()}, engine.Info{Uptime: time.Hour}, engine.Info{}
+	now := time.Now()
+	since, age, nothing := engine.Info{StartTime: now.Add(-time.Hour)}, engine.Info{Uptime: time.Hour}, engine.Info{}
 	for _, c := range []struct {
 		before, then engine.Info
-		dated        bool
+		same         bool
 	}{
 		{since, age, true}, {age, since, true}, {age, age, true}, {nothing, age, false}, {age, nothing, false}, {since, nothing, false}, {nothing, nothing, false},
 	} {
 		w := &worker{}
-		w.learn(c.before, time.Now())
-		if got := w.dated(c.then); got != c.dated {
-			t.Errorf("%+v, then %+v: %t", c.before, c.then, got)
+		w.learn(c.before, now)
+		if restarted, same := w.learn(c.then, now); restarted || same != c.same {
+			t.Errorf("%+v, then %+v: restarted %t, the same %t", c.before, c.then, restarted, same)
 		}
 	}
 }

@@ -41,6 +41,7 @@ type worker struct {
 	within  time.Duration // how much later that may have been
 	met     time.Time     // when it was first seen
 	age     time.Duration // how old it was at least when last seen
+	anew    bool          // another process may be there, which has not said yet that it serves
 	problem string        // why it is not ready
 	lost    bool          // and that it did not answer is all that is known
 	contact time.Time     // the last sign of life
@@ -176,24 +177,17 @@ func (w *worker) introduce(ctx context.Context) error {
 }
 
 // reacquaint learns what a worker that is not ready says of itself. One that was ready before keeps what is known of
-// its cache if its process is the same, which takes a start time then and now: silence proves nothing.
+// its cache if its process is proved to be the same; silence proves nothing.
 func (w *worker) reacquaint(info engine.Info, asked time.Time) {
-	returns, proved := w.currentState() == NotReady, w.dated(info)
-	restarted := w.learn(info, asked)
+	returns := w.currentState() == NotReady
+	restarted, same := w.learn(info, asked)
 	switch {
 	case returns && restarted:
 		w.gauges.resynced("publisher_restart")
 		w.pool.router.Feed(w.spec.URL).Drop(prefix.Restart)
-	case returns && !proved:
+	case returns && !same:
 		w.pool.router.Feed(w.spec.URL).Drop(prefix.Reconnect)
 	}
-}
-
-// dated says whether the worker tells since when its process runs, as it did before: else the two cannot be compared.
-func (w *worker) dated(info engine.Info) bool {
-	w.mu.Lock()
-	defer w.mu.Unlock()
-	return !w.booted.IsZero() && (!info.StartTime.IsZero() || info.Uptime > 0)
 }
 
 // refused notes that a worker has answered that it is not well, and not only failed to answer.
@@ -215,12 +209,13 @@ func (w *worker) hint() engine.Dialect {
 	return ""
 }
 
-// learn takes in what the worker says of itself and reports whether its process is another one than before. Where
-// no start time is given, an age is: asked for at a moment, it tells the start to within the time of the call.
+// learn takes in what the worker says of itself and reports whether its process is another one than before, or the
+// same. It is neither where the worker does not say since when it runs, now and before. Where no start time is given,
+// an age is: asked for at a moment, it tells the start to within the time of the call.
 //
 // Another process has started after the last one was seen alive, so its start is later by at least the age that that
 // one had then: of a young process a small difference says enough.
-func (w *worker) learn(info engine.Info, asked time.Time) (restarted bool) {
+func (w *worker) learn(info engine.Info, asked time.Time) (restarted, same bool) {
 	const jitter, slack = 50 * time.Millisecond, 2 * time.Second // the more for clocks that are set, and ages in whole seconds
 	booted, within := info.StartTime, time.Duration(0)
 	if booted.IsZero() && info.Uptime > 0 {
@@ -230,13 +225,14 @@ func (w *worker) learn(info engine.Info, asked time.Time) (restarted bool) {
 	defer w.mu.Unlock()
 	if !booted.IsZero() && !w.booted.IsZero() {
 		restarted = booted.Sub(w.booted).Abs() > min(slack, max(jitter, w.age/2))+within+w.within
+		same = !restarted
 	}
 	if w.booted.IsZero() || restarted {
 		w.booted, w.within, w.met = booted, within, asked
 	}
 	w.age = max(info.Uptime, asked.Sub(w.met))
 	w.info, w.contact = info, time.Now()
-	return restarted
+	return restarted, same
 }
 
 // becomeReady takes the worker into the fleet.
@@ -269,7 +265,7 @@ func (w *worker) enter(s State, problem string) {
 			count("smg_worker_cb_health_readmissions_total", "worker", w.spec.URL)
 			w.breaker.reset()
 		}
-		w.lost = false
+		w.lost, w.anew = false, false
 		w.pulse.forget(now)
 		if s != Ready {
 			clear(w.pushed)
