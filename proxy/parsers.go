@@ -34,7 +34,8 @@ func (l *library) planTools(p *prompt, req *openai.ChatRequest, inThought bool) 
 	if len(tools) == 0 {
 		return nil
 	}
-	plan := &callPlan{format: l.config.toolCallParser(), choice: req.ToolChoice, declared: req.Tools, single: !req.ParallelToolCalls}
+	plan := &callPlan{format: l.config.toolCallParser(), choice: req.ToolChoice, declared: req.Tools,
+		single: !req.ParallelToolCalls || req.ToolChoice.Mode == openai.ToolNamed}
 	c, err := toolcall.Constrain(plan.format, plan.choice, tools, p.model.forcedStart(inThought), plan.single)
 	if err != nil {
 		return err

@@ -16,33 +16,53 @@ func NewForced(name string, choice openai.ToolChoice, declared []openai.Tool) *P
 	}
 	list := *jsonFormat
 	list.drop = own.drop
-	object := &list
+	forms := map[byte][]*format{'{': {&list}, '[': {&list}} // by the first byte, in the order in which they are tried
 	if choice.Mode == openai.ToolNamed {
-		object = &format{open: []string{"{"}, drop: own.drop, bare: true, head: forcedHead(choice.Name)}
+		bare := &format{open: []string{"{"}, drop: own.drop, bare: true, head: forcedHead(choice.Name)}
+		list.head = namedHead(choice.Name)
+		forms['{'] = []*format{&list, bare}
 	}
-	var marks []string
+	undecided := &format{open: []string{"{", "["}, drop: own.drop}
 	for _, marker := range own.open {
-		if len(marker) > 1 { // the other ones are JSON's
-			marks = append(marks, marker)
+		if !slices.Contains(undecided.open, marker) {
+			undecided.open = append(undecided.open, marker)
+		}
+		first := marker[0]
+		switch {
+		case slices.Contains(forms[first], own):
+		case len(marker) == 1: // JSON's, too
+			forms[first] = append(forms[first], own)
+		default:
+			forms[first] = append([]*format{own}, forms[first]...)
 		}
 	}
-	undecided := &format{open: append([]string{"{", "["}, marks...), drop: own.drop}
-	undecided.head = func(p *Parser, c *cursor, _ bool) (start, bool) {
-		switch {
-		case slices.ContainsFunc(marks, c.ahead):
-			p.format = own
-		case c.peek() == '{':
-			p.format = object
-		default:
-			p.format = &list
+	undecided.head = func(p *Parser, c *cursor, _ bool) (s start, ok bool) {
+		at := c.pos
+		for _, p.format = range forms[c.peek()] {
+			c.pos = at
+			if s, ok = p.format.head(p, c, false); ok && !s.skip || c.short {
+				break
+			}
 		}
-		s, ok := p.format.head(p, c, false)
 		if !ok || s.skip { // a marker, or mere text
 			p.format = undecided
 		}
 		return s, ok
 	}
 	return &Parser{format: undecided, tools: newTools(declared), blank: true}
+}
+
+// namedHead matches calls as a list of them has them, and one that stands alone if it is of the function named. An
+// object that may be that function's arguments is not taken for a call.
+func namedHead(name string) func(*Parser, *cursor, bool) (start, bool) {
+	return func(p *Parser, c *cursor, more bool) (start, bool) {
+		alone := !more && c.peek() == '{'
+		if _, declared := p.tools.of(name).kinds["name"]; alone && declared {
+			return start{}, false
+		}
+		s, ok := jsonHead(p, c, more)
+		return s, ok && (!alone || s.name == name)
+	}
 }
 
 // forcedHead makes the whole answer the arguments of one call, as a schema for them was forced on the engine.
