@@ -32,12 +32,12 @@ func (s *scanner) prompts() (p Prompts) {
 	}
 	single := Prompt{Tokens: []uint32{}}
 	s.elements(func(i int) {
-		texts := len(p.List) == 0 || p.List[0].Tokens == nil
-		lists := len(p.List) == 0 || p.List[0].Tokens != nil
-		switch c := s.peek(); {
-		case c == '"' && len(single.Tokens) == 0 && texts:
+		c := s.peek()
+		alike := len(p.List) == 0 || (p.List[0].Tokens == nil) == (c == '"')
+		switch {
+		case c == '"' && len(single.Tokens) == 0 && alike:
 			p.List = append(p.List, Prompt{Text: s.text()})
-		case c == '[' && len(single.Tokens) == 0 && lists:
+		case c == '[' && len(single.Tokens) == 0 && alike:
 			p.List = append(p.List, Prompt{Tokens: append([]uint32{}, s.tokenIDs()...)})
 		case c != '"' && c != '[' && c != 'n' && len(p.List) == 0:
 			if id := s.integer(0, math.MaxInt32); id != nil {

@@ -22,6 +22,7 @@ type preference struct {
 // tokens, and one answer comes of it. It takes no lock.
 func (d *decision) ask() {
 	q := &d.request
+	barred := q.bar()
 	switch {
 	case d.router.cacheAware:
 		if q.PlainText {
@@ -29,8 +30,8 @@ func (d *decision) ask() {
 			d.claimed = true
 		}
 	case d.mode == Off || d.scorer == nil:
-	case q.bar() != "":
-		d.preference.result, d.preference.barred = Ineligible, q.bar()
+	case barred != "":
+		d.preference.result, d.preference.barred = Ineligible, barred
 	case !d.whole:
 		d.preference.result, d.preference.reasons, d.preference.barred = Ineligible, UnsupportedTopology.only(), "topology"
 	default:

@@ -81,16 +81,7 @@ func TestAProcessThatIsNotProvedToBeTheSameClaimsNothingOfTheOneBefore(t *testin
 	for n := uint32(10); ; n++ { // until the next number is the one after the last that was heard
 		req := request(0)
 		req.Tokens = promptOf(n, 100)
-		served := func() bool {
-			s, err := pool.Generate(t.Context(), w.URL(), req)
-			if err != nil {
-				return false
-			}
-			defer s.Close()
-			_, err = collect(s)
-			return err == nil
-		}
-		eventually(t, served, "the new process to answer")
+		eventually(t, func() bool { return answers(t, pool, w.URL(), req) }, "the new process to answer")
 		if n-9 >= uint32(before) {
 			break
 		}

@@ -80,8 +80,8 @@ func (f *follower) follow(ctx context.Context) time.Duration {
 
 // cursor says where to subscribe: after the last batch that was applied, if the process is still the one that sent
 // it and keeps a history; else from now. A stream that broke off may be another process's now: where the worker does not
-// prove that it is the same, its view goes, for numbers that fit prove nothing. A stream of several ranks can be resumed for the first alone; the others
-// see a gap or a repetition and judge it themselves.
+// prove that it is the same, its view goes, for numbers that fit prove nothing. A stream of several ranks can be resumed
+// for the first alone; the others see a gap or a repetition and judge it themselves.
 func (f *follower) cursor(ctx context.Context) (uint64, error) {
 	if !f.again {
 		f.again = true

@@ -10,6 +10,7 @@ import (
 
 	"leeway/routing"
 	"leeway/routing/prefix"
+	"leeway/workers/engine"
 	"leeway/workers/sim"
 )
 
@@ -68,6 +69,17 @@ func ask(t *testing.T, p *Pool, url string, tokens []uint32) int {
 	return got.cached
 }
 
+// answers reports whether a worker answers a request to its end.
+func answers(t *testing.T, p *Pool, url string, req *engine.Request) bool {
+	s, err := p.Generate(t.Context(), url, req)
+	if err != nil {
+		return false
+	}
+	defer s.Close()
+	_, err = collect(s)
+	return err == nil
+}
+
 func promptOf(seed uint32, n int) []uint32 {
 	tokens := prompt(n)
 	tokens[0] = seed
@@ -110,15 +122,7 @@ func TestARestartEndsAllClaims(t *testing.T) {
 			word, cached := claim(router, w.URL(), promptOf(1, 100))
 			return word != prefix.Certified && cached == 0
 		}, "the claim to end")
-		eventually(t, func() bool {
-			s, err := pool.Generate(t.Context(), w.URL(), request(100))
-			if err != nil {
-				return false
-			}
-			defer s.Close()
-			_, err = collect(s)
-			return err == nil
-		}, "the new process to answer")
+		eventually(t, func() bool { return answers(t, pool, w.URL(), request(100)) }, "the new process to answer")
 		seed := uint32(10) // what is cached already makes no event
 		eventually(t, func() bool {
 			ask(t, pool, w.URL(), promptOf(seed, 100))

@@ -3,6 +3,7 @@ package workers
 import (
 	"context"
 	"errors"
+	"fmt"
 	"time"
 
 	"leeway/routing/prefix"
@@ -98,33 +99,25 @@ func (w *worker) probe(ctx context.Context) error {
 	return w.serves(ctx)
 }
 
-// errAnew ends a session: the process there is a new one and does not serve yet.
-var errAnew = errors.New("it has restarted")
+// errAnew ends a session: the process there may be a new one and does not serve yet.
+var errAnew = errors.New("it may have restarted")
 
-// serves asks a process that has replaced another one under way whether it serves already.
+// serves asks a process that may have replaced another one under way whether it serves already.
 func (w *worker) serves(ctx context.Context) error {
-	w.mu.Lock()
-	anew, client := w.anew, w.client
-	w.mu.Unlock()
-	if !anew {
+	if !w.anew.Swap(false) {
 		return nil
 	}
 	ctx, cancel := context.WithTimeout(ctx, seconds(w.pool.cfg.HealthTimeout))
 	defer cancel()
-	if err := client.Serving(ctx); err != nil {
-		return errors.Join(errAnew, err)
+	if err := w.currentClient().Serving(ctx); err != nil {
+		return fmt.Errorf("%w: %w", errAnew, err)
 	}
-	w.mu.Lock()
-	defer w.mu.Unlock()
-	w.anew = false
 	return nil
 }
 
 // suspect asks for a probe that finds out whether the process there, which may be another one, serves.
 func (w *worker) suspect() {
-	w.mu.Lock()
-	w.anew = true
-	w.mu.Unlock()
+	w.anew.Store(true)
 	w.askSoon()
 }
 

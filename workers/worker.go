@@ -31,6 +31,7 @@ type worker struct {
 	gauges  *gauges
 	started bool        // guarded by pool.mu
 	spoke   atomic.Bool // a token has come since the last sweep
+	anew    atomic.Bool // another process may be there, which has not said yet that it serves
 
 	mu      sync.Mutex
 	state   State
@@ -41,7 +42,6 @@ type worker struct {
 	within  time.Duration // how much later that may have been
 	met     time.Time     // when it was first seen
 	age     time.Duration // how old it was at least when last seen
-	anew    bool          // another process may be there, which has not said yet that it serves
 	problem string        // why it is not ready
 	lost    bool          // and that it did not answer is all that is known
 	contact time.Time     // the last sign of life
@@ -265,7 +265,8 @@ func (w *worker) enter(s State, problem string) {
 			count("smg_worker_cb_health_readmissions_total", "worker", w.spec.URL)
 			w.breaker.reset()
 		}
-		w.lost, w.anew = false, false
+		w.lost = false
+		w.anew.Store(false)
 		w.pulse.forget(now)
 		if s != Ready {
 			clear(w.pushed)

@@ -22,20 +22,12 @@ func NewForced(name string, choice openai.ToolChoice, declared []openai.Tool) *P
 		list.head = namedHead(choice.Name)
 		forms['{'] = []*format{&list, bare}
 	}
-	undecided := &format{open: []string{"{", "["}, drop: own.drop}
 	for _, marker := range own.open {
-		if !slices.Contains(undecided.open, marker) {
-			undecided.open = append(undecided.open, marker)
-		}
-		first := marker[0]
-		switch {
-		case slices.Contains(forms[first], own):
-		case len(marker) == 1: // JSON's, too
+		if first := marker[0]; !slices.Contains(forms[first], own) {
 			forms[first] = append(forms[first], own)
-		default:
-			forms[first] = append([]*format{own}, forms[first]...)
 		}
 	}
+	undecided := &format{open: append([]string{"{", "["}, own.open...), drop: own.drop}
 	undecided.head = func(p *Parser, c *cursor, _ bool) (s start, ok bool) {
 		at := c.pos
 		for _, p.format = range forms[c.peek()] {

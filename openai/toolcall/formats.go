@@ -183,7 +183,7 @@ var (
 	// <|start|>assistant<|channel|>commentary to=functions.f <|constrain|>json<|message|>{"a": 1}<|call|>
 	harmonyFormat = &format{
 		open: []string{harmonyStart, harmonyChannel}, closes: []string{"<|call|>", "<|end|>", "<|return|>"}, head: harmonyHead,
-		drop: []string{harmonyMessage, "<|end|>", "<|return|>", "<|call|>"},
+		drop: []string{harmonyMessage, "<|end|>", "<|call|>", "<|return|>"},
 	}
 
 	plainFormat = &format{}

@@ -103,7 +103,7 @@ func inklingGrammar(c calls) grammar {
 
 // harmonyGrammar allows thoughts and words on their channels, and then one call: what ends a call ends the answer, too.
 func harmonyGrammar(c calls) grammar {
-	marks := []string{harmonyStart, harmonyChannel, harmonyMessage, "<|end|>", "<|call|>", "<|return|>"}
+	marks := slices.Concat(harmonyFormat.open, harmonyFormat.drop)
 	const next = "<|end|>" + harmonyStart + "assistant"
 	said := func(channel string) grammar {
 		return tagged(harmonyChannel+channel+harmonyMessage, anyText(marks...), next)

@@ -60,8 +60,7 @@ const (
 var faultKinds = []FaultKind{
 	FaultDelay, FaultTokenDelay, FaultStall, FaultError, FaultReset, FaultEnd, FaultFinish, FaultChunk,
 	FaultNoUsage, FaultDeaf, FaultLinger, FaultKillCore, FaultRestart, FaultUnimplemented, FaultUnhealthy,
-	FaultNotServing, FaultNoLoads,
-	FaultStaleLoads, FaultLoads, FaultRankCount, FaultRanks, FaultKVDrop, FaultKVDuplicate, FaultKVReorder,
+	FaultNotServing, FaultNoLoads, FaultStaleLoads, FaultLoads, FaultRankCount, FaultRanks, FaultKVDrop, FaultKVDuplicate, FaultKVReorder,
 	FaultKVGap, FaultKVSilent, FaultKVEnd, FaultKVBlockSize, FaultKVDelay, FaultKVFields,
 	FaultNoHeartbeat, FaultNoRecord, FaultSnapshotCut, FaultUnknown,
 }
