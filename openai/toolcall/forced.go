@@ -44,17 +44,31 @@ func NewForced(name string, choice openai.ToolChoice, declared []openai.Tool) *P
 	return &Parser{format: undecided, tools: newTools(declared), blank: true}
 }
 
-// namedHead matches calls as a list of them has them, and one that stands alone if it is of the function named. An
-// object that may be that function's arguments is not taken for a call.
+// namedHead matches calls as a list of them has them, and one that stands alone if it wraps the named function's
+// arguments. An object that may be these arguments themselves is not taken for a call.
 func namedHead(name string) func(*Parser, *cursor, bool) (start, bool) {
 	return func(p *Parser, c *cursor, more bool) (start, bool) {
-		alone := !more && c.peek() == '{'
-		if _, declared := p.tools.of(name).kinds["name"]; alone && declared {
-			return start{}, false
+		if at := c.pos; !more && c.peek() == '{' {
+			if _, declared := p.tools.of(name).kinds["name"]; declared || !wraps(c, name) {
+				return start{}, false
+			}
+			c.pos = at
 		}
-		s, ok := jsonHead(p, c, more)
-		return s, ok && (!alone || s.name == name)
+		return jsonHead(p, c, more)
 	}
+}
+
+// wraps steps over {"name": the name, "arguments": and reports whether an object follows.
+func wraps(c *cursor, name string) bool {
+	step := func(texts ...string) bool { c.space(); return c.any(texts...) }
+	if !step("{") || !step(`"name"`) || !step(":") {
+		return false
+	}
+	c.space()
+	if said, ok := c.str(); !ok || said != name {
+		return false
+	}
+	return step(",") && step(`"arguments"`, `"parameters"`) && step(":") && step("{")
 }
 
 // forcedHead makes the whole answer the arguments of one call, as a schema for them was forced on the engine.

@@ -30,11 +30,15 @@ func TestForcedAnswersAreBareJSON(t *testing.T) {
 		`<|channel|>final<|message|>{"city": "Paris"}<|return|>`:                                                    {openai.ToolNamed, "harmony", "", weather},
 		"Let me see.\n<tool_call>\n{\"name\": \"get_weather\", \"arguments\": {\"city\": \"Paris\"}}\n</tool_call>": {openai.ToolNamed, "qwen", "Let me see.\n", weather},
 		"<|python_tag|>{\"name\": \"get_weather\", \"parameters\": {\"city\": \"Paris\"}}":                          {openai.ToolRequired, "llama", "", weather},
-		`[get_weather(city="Paris")]`:                             {openai.ToolNamed, "pythonic", "", weather},
-		` [get_weather(city="Paris")]`:                            {openai.ToolRequired, "pythonic", "", weather},
-		`{"name": "get_weather", "arguments": {"city": "Paris"}}`: {openai.ToolNamed, "json", "", weather},
-		`{"name": "search", "arguments": {"q": "x"}}`:             {openai.ToolNamed, "", "", []openai.ToolCall{{Name: "get_weather", Arguments: `{"name":"search","arguments":{"q":"x"}}`}}},
-		`<|channel|>commentary to=functions.get_weather`:          {openai.ToolRequired, "harmony", `<|channel|>commentary to=functions.get_weather`, nil},
+		`[get_weather(city="Paris")]`:                                 {openai.ToolNamed, "pythonic", "", weather},
+		` [get_weather(city="Paris")]`:                                {openai.ToolRequired, "pythonic", "", weather},
+		`{"name": "get_weather", "arguments": {"city": "Paris"}}`:     {openai.ToolNamed, "json", "", weather},
+		`{"function": "get_weather", "tool_call_id": 28, "type": 66}`: {openai.ToolNamed, "json", "", []openai.ToolCall{{Name: "get_weather", Arguments: `{"function":"get_weather","tool_call_id":28,"type":66}`}}},
+		`{"tool_name": "get_weather"}`:                                {openai.ToolNamed, "", "", []openai.ToolCall{{Name: "get_weather", Arguments: `{"tool_name":"get_weather"}`}}},
+		`{"name": "get_weather"}`:                                     {openai.ToolNamed, "qwen", "", []openai.ToolCall{{Name: "get_weather", Arguments: `{"name":"get_weather"}`}}},
+		`{"name": "get_weather", "arguments": 3}`:                     {openai.ToolNamed, "", "", []openai.ToolCall{{Name: "get_weather", Arguments: `{"name":"get_weather","arguments":3}`}}},
+		`{"name": "search", "arguments": {"q": "x"}}`:                 {openai.ToolNamed, "", "", []openai.ToolCall{{Name: "get_weather", Arguments: `{"name":"search","arguments":{"q":"x"}}`}}},
+		`<|channel|>commentary to=functions.get_weather`:              {openai.ToolRequired, "harmony", `<|channel|>commentary to=functions.get_weather`, nil},
 	} {
 		for _, pieces := range [][]string{{text}, bytewise(text)} {
 			a := forced(want.format, want.mode, tools, pieces...)
