@@ -28,6 +28,7 @@ type follower struct {
 	resume  bool      // the worker has not yet refused a cursor
 	again   bool      // this is not the session's first subscription
 	heard   bool      // one has been accepted, and what came of it may still be kept
+	ours    bool      // it was we who ended the last one, to ask for what was missing
 	resumed time.Time // when batches were last asked for again
 }
 
@@ -51,6 +52,7 @@ func (f *follower) follow(ctx context.Context) time.Duration {
 	}
 	f.feed.Disconnected()
 	f.worker.gauges.eventsEnded(err)
+	f.ours = errors.Is(err, errResume) || f.ours && errors.Is(err, engine.ErrOutOfRange)
 	switch {
 	case errors.Is(err, errResume) && time.Since(f.resumed) > eventBackoffMax:
 		f.resumed = time.Now()
@@ -79,15 +81,15 @@ func (f *follower) follow(ctx context.Context) time.Duration {
 }
 
 // cursor says where to subscribe: after the last batch that was applied, if the process is still the one that sent
-// it and keeps a history; else from now. A stream that broke off may be another process's now: where the worker does not
-// prove that it is the same, its view goes, for numbers that fit prove nothing. A stream of several ranks can be resumed
-// for the first alone; the others see a gap or a repetition and judge it themselves.
+// it and keeps a history; else from now. A stream that broke off, and was not ended by us, may be another process's now:
+// where the worker does not prove that it is the same, its view goes, for numbers that fit prove nothing. A stream of
+// several ranks can be resumed for the first alone; the others see a gap or a repetition and judge it themselves.
 func (f *follower) cursor(ctx context.Context) (uint64, error) {
 	if !f.again {
 		f.again = true
 	} else if same, err := f.worker.recognise(ctx); err != nil {
 		return 0, err
-	} else if f.heard && !same {
+	} else if f.heard && !same && !f.ours {
 		f.heard = false
 		f.feed.Drop(prefix.Reconnect)
 		f.worker.suspect()

@@ -30,6 +30,10 @@ func TestAnotherProcessIsKnownByItsStart(t *testing.T) {
 		{"an age that falls", engine.Info{Uptime: time.Hour}, engine.Info{Uptime: time.Second}, time.Minute, true},
 		{"a young age that falls", engine.Info{Uptime: 900 * time.Millisecond}, engine.Info{Uptime: 300 * time.Millisecond}, 100 * time.Millisecond, true},
 		{"nothing said", engine.Info{}, engine.Info{}, time.Minute, false},
+		{"another that says its start", engine.Info{}, engine.Info{StartTime: ago(time.Second)}, time.Minute, true},
+		{"another that says its age", engine.Info{}, engine.Info{Uptime: time.Second}, time.Minute, true},
+		{"an age in whole seconds that was none", engine.Info{}, engine.Info{Uptime: time.Second}, 900 * time.Millisecond, false},
+		{"other ranks", engine.Info{Ranks: 2}, engine.Info{Ranks: 1}, time.Minute, true},
 	} {
 		w := &worker{}
 		w.learn(c.before, now.Add(-c.between))
@@ -53,5 +57,23 @@ func TestTwoProcessesAreComparedOnlyWhereBothSaySinceWhenTheyRun(t *testing.T) {
 		if restarted, same := w.learn(c.then, now); restarted || same != c.same {
 			t.Errorf("%+v, then %+v: restarted %t, the same %t", c.before, c.then, restarted, same)
 		}
+	}
+}
+
+func TestAnAgeThatTookLongToAskForProvesNothing(t *testing.T) {
+	now := time.Now()
+	w := &worker{}
+	w.learn(engine.Info{Uptime: time.Second}, now.Add(-4*time.Second)) // answered now: it started four seconds ago, or one
+	if restarted, same := w.learn(engine.Info{Uptime: 2 * time.Second}, now); restarted || same {
+		t.Errorf("restarted %t, the same %t", restarted, same)
+	}
+}
+
+func TestAModelsNameThatIsLeftOutIsNotLost(t *testing.T) {
+	w := &worker{}
+	w.learn(engine.Info{Model: "m"}, time.Now())
+	w.learn(engine.Info{}, time.Now())
+	if w.info.Model != "m" {
+		t.Errorf("model %q", w.info.Model)
 	}
 }

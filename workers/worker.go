@@ -210,8 +210,9 @@ func (w *worker) hint() engine.Dialect {
 }
 
 // learn takes in what the worker says of itself and reports whether its process is another one than before, or the
-// same. It is neither where the worker does not say since when it runs, now and before. Where no start time is given,
-// an age is: asked for at a moment, it tells the start to within the time of the call.
+// same. It is neither where the worker does not say since when it runs, now and before; but what started after the last
+// answer of one that did not say so is another, and so is what has other ranks. Where no start time is given, an age is:
+// asked for at a moment, it tells the start to within the time of the call, which may be too long to tell anything.
 //
 // Another process has started after the last one was seen alive, so its start is later by at least the age that that
 // one had then: of a young process a small difference says enough.
@@ -223,14 +224,23 @@ func (w *worker) learn(info engine.Info, asked time.Time) (restarted, same bool)
 	}
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	if !booted.IsZero() && !w.booted.IsZero() {
-		restarted = booted.Sub(w.booted).Abs() > min(slack, max(jitter, w.age/2))+within+w.within
-		same = !restarted
+	switch known := !w.booted.IsZero(); {
+	case !w.met.IsZero() && max(info.Ranks, 1) != max(w.info.Ranks, 1):
+		restarted = true
+	case booted.IsZero():
+	case known:
+		apart, usual := booted.Sub(w.booted).Abs(), min(slack, max(jitter, w.age/2))
+		restarted, same = apart > usual+within+w.within, apart+within+w.within <= usual
+	default:
+		restarted = !w.met.IsZero() && booted.After(w.met.Add(jitter+within))
 	}
 	if w.booted.IsZero() || restarted {
 		w.booted, w.within, w.met = booted, within, asked
 	}
 	w.age = max(info.Uptime, asked.Sub(w.met))
+	if info.Model == "" { // left out, and not lost
+		info.Model = w.info.Model
+	}
 	w.info, w.contact = info, time.Now()
 	return restarted, same
 }

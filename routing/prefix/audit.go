@@ -21,7 +21,9 @@ var findingNames = [findings]string{"exact", "under", "over"}
 func (f Finding) String() string { return findingNames[min(f, findings-1)] }
 
 // Audit compares a claim with the tokens that the engine found cached. A claim that exceeds them by more than a
-// block is refuted: the view is emptied and its certificate withdrawn, unless it is another by now.
+// block is refuted: the view is emptied and its certificate withdrawn, unless it is another by now. Nor does it refute
+// the view that the engine evicted while the request waited what was claimed for it, and said so: engines evict the end
+// of a prefix before its beginning, so it is the claim's last block that tells.
 func (c *Claim) Audit(cached int) Finding {
 	if c.Word != Certified {
 		return Exact
@@ -37,7 +39,7 @@ func (c *Claim) Audit(cached int) Finding {
 	if c.Tokens-cached > c.BlockSize {
 		c.feed.mu.Lock()
 		defer c.feed.mu.Unlock()
-		if c.view.load() == c.status {
+		if c.view.load() == c.status && !c.view.evicted.left(c.last, c.left) {
 			c.feed.lose(c.view, Refuted)
 		}
 	}

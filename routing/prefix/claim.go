@@ -22,7 +22,9 @@ type Claim struct {
 	feed   *Feed
 	view   *view
 	status status
-	group  int // of the query; -1: none
+	group  int    // of the query; -1: none
+	last   uint64 // the longest prefix that is claimed
+	left   uint64 // how many blocks the view had seen evicted
 }
 
 // Holds says whether the claim is still good: nothing has happened to the view's certificate since it was made.
@@ -68,7 +70,10 @@ func (q *Query) Ask(now time.Time, tokens []uint32, sources []Source) {
 		if c.group < 0 {
 			continue
 		}
-		c.Tokens = int(q.groups[c.group].depth[bitIndex(c.view.bit)]) * c.BlockSize
+		g := &q.groups[c.group]
+		if n := int(g.depth[bitIndex(c.view.bit)]); n > 0 {
+			c.Tokens, c.last = n*c.BlockSize, q.chains[g.chain].hashes[n-1]
+		}
 	}
 	for i := range q.chains[:q.inUse] {
 		q.chains[i].tokens = nil // the prompt is not ours to keep
@@ -93,7 +98,7 @@ func (s *Source) claim(now int64, c *Claim) {
 		c.Word = Warming
 		for _, v := range views {
 			if s.Rank < 0 || v.rank == s.Rank {
-				c.view, c.status = v, v.load()
+				c.view, c.status, c.left = v, v.load(), v.evicted.count.Load()
 				c.Word, c.BlockSize = s.Feed.word(v, c.status, now), c.status.size()
 			}
 		}

@@ -85,10 +85,7 @@ func (f *Feed) apply(at time.Time, b *Batch) Verdict {
 		f.chunk(v, b)
 		return Applied
 	}
-	if f.snapshot.running { // cut short: what has come of it is not known to be whole
-		f.snapshot.running = false
-		f.drop(Reconnect)
-	}
+	f.abandon() // a snapshot that is cut short is not known to be whole
 	admitted, loss := f.admit(v, b)
 	if loss != None {
 		f.lose(v, loss)
@@ -97,25 +94,32 @@ func (f *Feed) apply(at time.Time, b *Batch) Verdict {
 		return admitted
 	}
 	v.heard(at)
-	v.cursor, v.based, v.retold = b.Sequence, true, span{}
+	v.base(b)
+	v.retold = span{}
 	f.perform(v, b)
 	return Applied
 }
 
-// admit judges a batch by its number: whether to apply it, and whether the view must be emptied before that.
+// admit judges a batch by its number: whether to apply it, and whether the view must be emptied before that. What was
+// sent after the batch at the cursor does not repeat it. What was sent before it and has a lower number is late: nothing
+// can be based on it, and whether it was missed before is not known, so the next batch is a new beginning.
 func (f *Feed) admit(v *view, b *Batch) (Verdict, Word) {
+	newer := b.Sent.After(v.sent)
 	switch {
 	case !v.based, b.Sequence == v.cursor+1:
 		return Applied, None
-	case v.retold.take(b.Sequence) && !b.clears():
+	case v.retold.take(b.Sequence) && !newer && !b.clears():
 		return Heard, None
+	case b.Sequence < v.cursor && b.Sent.Before(v.sent):
+		v.based = false
+		return Heard, Restart
 	case b.Sequence < v.cursor:
 		return Applied, Restart
 	case v.behind == Suspended:
 		return Applied, Reconnect
 	case v.behind == Gap:
 		return Applied, Gap
-	case b.Sequence == v.cursor && b.clears():
+	case b.Sequence == v.cursor && (newer || b.clears()):
 		return Applied, Restart
 	case b.Sequence == v.cursor:
 		return Heard, None
@@ -136,38 +140,40 @@ func (f *Feed) perform(v *view, b *Batch) {
 }
 
 // heartbeat takes a batch that says nothing but that its rank is where it was: proof that nothing was missed, if the
-// number is the cursor, and no news otherwise.
+// number is the cursor, and no news otherwise. The number 0 may also stand for none before a stream's first batch.
 func (f *Feed) heartbeat(at time.Time, b *Batch) {
 	for _, v := range f.all() {
 		if v.rank == b.Rank && v.based && v.cursor == b.Sequence {
 			v.heard(at)
-			if v.behind == Suspended {
+			if v.behind == Suspended && b.Sequence > 0 {
 				v.certify()
 			}
 		}
 	}
 }
 
-// chunk takes a part of a snapshot. The first empties all views; after the last they are certified.
+// chunk takes a part of a snapshot. The first empties all views; after the last they are certified. Of one whose parts
+// do not follow each other nothing is kept: what happened between them is not known.
 func (f *Feed) chunk(v *view, b *Batch) {
 	s := b.Snapshot
-	if s.Index == 0 || !f.snapshot.running {
+	if s.Index == 0 {
 		f.drop(Reconnect)
-		f.snapshot.running = true
-		f.snapshot.whole = s.Index == 0
-	} else if s.Index != f.snapshot.next {
-		f.snapshot.whole = false
+		f.snapshot.running, f.snapshot.next, f.snapshot.whole = true, 0, true
 	}
-	f.snapshot.next = s.Index + 1
+	if !f.snapshot.running || s.Index != f.snapshot.next {
+		f.abandon()
+		return
+	}
+	f.snapshot.next++
 	f.snapshot.whole = f.snapshot.whole && s.UnknownBefore == 0
-	v.cursor, v.based = b.Sequence, true
+	v.base(b)
 	if fault := v.apply(b.Events); fault != None {
 		f.snapshot.running = false
 		f.drop(fault)
 		return
 	}
 	v.complete = false
-	if s.Index+1 < s.Count {
+	if f.snapshot.next < s.Count {
 		return
 	}
 	f.snapshot.running = false
@@ -176,6 +182,14 @@ func (f *Feed) chunk(v *view, b *Batch) {
 			v.complete = f.snapshot.whole
 			v.certify()
 		}
+	}
+}
+
+// abandon gives up a snapshot, if one is running.
+func (f *Feed) abandon() {
+	if f.snapshot.running {
+		f.snapshot.running = false
+		f.drop(Reconnect)
 	}
 }
 
@@ -198,10 +212,7 @@ func (f *Feed) Subscribed(since uint64) {
 func (f *Feed) Disconnected() {
 	f.mu.Lock()
 	defer f.mu.Unlock()
-	if f.snapshot.running {
-		f.snapshot.running = false
-		f.drop(Reconnect)
-	}
+	f.abandon()
 	for _, v := range f.all() {
 		if v.behind == None && v.based {
 			f.suspend(v, Suspended)
@@ -228,13 +239,16 @@ func (f *Feed) Cursor(rank int32) (sequence uint64, ok bool) {
 	return 0, false
 }
 
-// Drop empties every view for a reason: Restart when the process is another, Gap when the stream says that it lost
-// data, Unsupported when there is none. After Unhealthy and Unsupported nothing is believed before a new
-// subscription; after the others the next batch is a new beginning.
+// Drop empties every view for a reason: Restart when the process is another, Reconnect when it may be, Gap when the
+// stream says that it lost data, Unsupported when there is none. After Unhealthy and Unsupported nothing is believed
+// before a new subscription; after the others the next batch is a new beginning.
 func (f *Feed) Drop(w Word) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	f.drop(w)
+	if w == Restart || w == Reconnect {
+		f.retire()
+	}
 	if w == Unhealthy || w == Unsupported {
 		f.deaf = true
 		f.absent.Store(uint32(w))
@@ -246,22 +260,19 @@ func (f *Feed) drop(w Word) {
 		f.lose(v, w)
 		v.based = false
 	}
-	if w == Restart {
-		f.retire()
-	}
 }
 
-// retire takes away the views of all ranks but the first: another process may have fewer.
+// retire takes away the empty views of all ranks but the first, which every process has: another one may have no more.
 func (f *Feed) retire() {
-	all := f.all()
-	if len(all) < 2 {
-		return
+	var stay []*view
+	for _, v := range f.all() {
+		if v.rank == 0 {
+			stay = append(stay, v)
+		} else {
+			v.lane.give(v.bit)
+		}
 	}
-	for _, v := range all[1:] {
-		v.lane.give(v.bit)
-	}
-	all = all[:1:1]
-	f.views.Store(&all)
+	f.views.Store(&stay)
 }
 
 // word is a view's word at a moment, in Unix nanoseconds: a certificate is stale while nothing has been heard for too
@@ -286,6 +297,7 @@ func (f *Feed) Renew() {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	f.drop(Restart)
+	f.retire()
 	f.deaf, f.noResume = true, false
 	f.mismatch.Store(false)
 }
@@ -294,6 +306,7 @@ func (f *Feed) Renew() {
 func (f *Feed) Flush() {
 	f.mu.Lock()
 	defer f.mu.Unlock()
+	f.abandon()
 	for _, v := range f.all() {
 		v.empty(v.load().word())
 	}

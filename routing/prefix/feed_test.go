@@ -30,6 +30,12 @@ func run(first int64, tokens []uint32, size int) Event {
 	return e
 }
 
+// from is the part of a run that begins with a block.
+func (e Event) from(block int) Event {
+	e.Parent, e.HasParent, e.Blocks = e.Blocks[block-1].Hash, true, e.Blocks[block:]
+	return e
+}
+
 func removed(hashes ...int64) Event {
 	return Event{Kind: Removed, Place: Place{Group: -1}, Hashes: hashes}
 }

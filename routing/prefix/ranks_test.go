@@ -65,6 +65,19 @@ func TestAnotherProcessMayHaveFewerRanks(t *testing.T) { // rows 3 and 10
 	}
 }
 
+// A process that is another, or may be, has not the ranks of the one before it, whichever spoke first.
+func TestRanksOfAProcessThatIsGoneDoNotCount(t *testing.T) { // rows 3 and 10
+	for _, why := range []Word{Restart, Reconnect} {
+		w := newWorker(t)
+		w.rank(1, 5)
+		w.rank(0, 5)
+		w.wants(Ranks, 0)
+		w.feed.Drop(why)
+		w.rank(0, 1)
+		w.wants(Certified, 10)
+	}
+}
+
 // A stream is asked to go on behind a number. What it repeats comes once and in order; numbers that fall later on are
 // another process's, however high they are.
 func TestNumbersThatFallOnAResumedStreamAreARestart(t *testing.T) { // row 3
@@ -96,4 +109,9 @@ func TestARestartWhileAResumedStreamRepeatsIsSeen(t *testing.T) { // row 3
 	w.batch(12, Applied)
 	w.wants(Certified, 0)
 	w.lost(Restart, 1)
+}
+
+// rank applies a batch of a rank that stores the prompt.
+func (w *worker) rank(rank int32, sequence uint64) {
+	w.feed.Apply(w.now, &Batch{Sequence: sequence, Rank: rank, Events: []Event{w.whole()}})
 }

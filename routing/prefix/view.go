@@ -15,14 +15,16 @@ type view struct {
 	seen   atomic.Int64 // Unix nanoseconds
 	quiet  atomic.Bool  // found stale since then
 
-	cursor uint64 // the last sequence number applied
-	based  bool   // whether there is one
-	behind Word   // why the view is suspended; None if it is not
-	retold span   // what a resumed stream may repeat: of several ranks' it is resumed for the first
+	cursor uint64    // the last sequence number applied
+	sent   time.Time // when that batch was sent, if it said so
+	based  bool      // whether there is one
+	behind Word      // why the view is suspended; None if it is not
+	retold span      // what a resumed stream may repeat: of several ranks' it is resumed for the first
 	// complete says that every block of the cache is in the view, so that a removal of any other is a lost event.
 	complete bool
 	blocks   blocks
 	groups   map[int64]bool // groups whose kind was said, and whether it is the main attention
+	evicted  recent         // prefixes that the engine has removed
 	changed  []uint64       // scratch: prefixes to be added to the lane or removed
 }
 
@@ -38,8 +40,11 @@ func (s *span) take(number uint64) bool {
 	return true
 }
 
-// maxGroups bounds the layer groups a view remembers. Of those beyond it nothing counts whose kind is not said each time.
+// maxGroups bounds the layer groups a view remembers. Of those beyond it nothing counts.
 const maxGroups = 64
+
+// base sets the cursor to a batch.
+func (v *view) base(b *Batch) { v.cursor, v.sent, v.based = b.Sequence, b.Sent, true }
 
 func (v *view) load() status { return status(v.status.Load()) }
 
@@ -108,29 +113,37 @@ func (v *view) apply(events []Event) Word {
 	return None
 }
 
-// counts says whether an event is about the copies that the view is made of.
-func (v *view) counts(p *Place) bool {
+// counts says whether an event is about the copies that the view is made of. A group whose kind is not said is taken for
+// the main one; a fault, if it turns out later that it was not.
+func (v *view) counts(p *Place) (main bool, fault Word) {
 	if !p.onDevice() {
-		return false
+		return false, None
 	}
-	if p.GroupKind != "" {
-		if v.groups == nil {
-			v.groups = map[int64]bool{}
-		}
-		if p.Group >= 0 && len(v.groups) < maxGroups {
-			v.groups[p.Group] = mainKind(p.GroupKind)
-		}
-		return mainKind(p.GroupKind)
+	main = p.GroupKind == "" || mainKind(p.GroupKind)
+	if p.Group < 0 {
+		return main, None
 	}
-	main, said := v.groups[p.Group]
-	return main || !said && len(v.groups) < maxGroups
+	said, known := v.groups[p.Group]
+	switch {
+	case known && p.GroupKind != "" && said != main:
+		v.groups[p.Group] = main
+		return false, Corrupt
+	case known:
+		return said, None
+	case len(v.groups) == maxGroups:
+		return false, None
+	case v.groups == nil:
+		v.groups = map[int64]bool{}
+	}
+	v.groups[p.Group] = main
+	return main, None
 }
 
 // store adds a run of blocks. Those that a plain prompt cannot use are kept outside the plain view, with all that
 // follow them; so are those whose parent is unknown: a block is never a root for want of a parent.
 func (v *view) store(e *Event) Word {
-	if !v.counts(&e.Place) {
-		return None
+	if main, fault := v.counts(&e.Place); !main {
+		return fault
 	}
 	before, foreign := root, e.Foreign
 	if e.HasParent {
@@ -207,8 +220,8 @@ func (v *view) copy(hash int64, prefix uint64, foreign bool) bool {
 
 // remove takes away one copy of each block. Descendants stay: a claim counts an unbroken chain only.
 func (v *view) remove(e *Event) Word {
-	if !v.counts(&e.Place) {
-		return None
+	if main, fault := v.counts(&e.Place); !main {
+		return fault
 	}
 	v.changed = v.changed[:0]
 	defer func() { v.lane.remove(v.bit, v.changed) }()
@@ -221,7 +234,9 @@ func (v *view) remove(e *Event) Word {
 			continue
 		}
 		if v.blocks.notes[at].copies() == 1 {
-			v.changed = append(v.changed, v.blocks.entries[at].prefix)
+			before := v.blocks.entries[at].prefix
+			v.changed = append(v.changed, before)
+			v.evicted.add(before)
 			v.blocks.delete(at)
 			continue
 		}

@@ -78,10 +78,15 @@ func event(m *commonpb.KvCacheEvent) engine.Event {
 	return e
 }
 
+// tier keeps a number that is no tier from becoming one.
+func tier(t commonpb.KvCacheTier) engine.Tier {
+	return engine.Tier(min(uint32(t), math.MaxUint8))
+}
+
 func stored(m *commonpb.KvBlocksStored) *engine.Stored {
 	s := &engine.Stored{
 		Place: engine.Place{
-			Tier:      engine.Tier(m.GetTier()),
+			Tier:      tier(m.GetTier()),
 			Medium:    m.GetMedium(),
 			Group:     m.GroupIdx,
 			GroupKind: m.GetKvCacheSpecKind(),
@@ -110,7 +115,7 @@ func stored(m *commonpb.KvBlocksStored) *engine.Stored {
 func removed(m *commonpb.KvBlocksRemoved) *engine.Removed {
 	return &engine.Removed{
 		Place: engine.Place{
-			Tier:      engine.Tier(m.GetTier()),
+			Tier:      tier(m.GetTier()),
 			Level:     m.CacheLevel,
 			Medium:    m.GetMedium(),
 			Group:     m.GroupIdx,

@@ -145,3 +145,11 @@ func TestALargeBatchPasses(t *testing.T) {
 		t.Error("it was cut")
 	}
 }
+
+func TestANumberThatIsNoTierIsNotTheDevice(t *testing.T) {
+	for _, number := range []commonpb.KvCacheTier{-255, -1, 7, 257, 1 << 30} {
+		if got := tier(number); got <= engine.TierExternal {
+			t.Errorf("%d is taken for tier %d", number, got)
+		}
+	}
+}

@@ -1,0 +1,42 @@
+package workers
+
+import (
+	"fmt"
+	"testing"
+
+	"leeway/routing"
+	"leeway/routing/prefix"
+	"leeway/workers/sim"
+)
+
+// A gap has us open the stream again, whatever the worker says of its process; the other ranks are as they were. case D18
+func TestAGapOfOneRankCostsTheOthersNothing(t *testing.T) {
+	for _, dialect := range dialects {
+		for _, kind := range []sim.FaultKind{sim.FaultKVGap, sim.FaultKVDrop} {
+			t.Run(fmt.Sprint(dialect, " ", kind), func(t *testing.T) {
+				w := startSim(t, sim.Options{Ranks: 2, Speed: 20, Dialect: string(dialect)})
+				cfg := quick(w.URL())
+				cfg.DPAware = true
+				pool, router := startPool(t, cfg)
+				router.SetMode(routing.Shadow)
+				waitState(t, pool, w.URL(), Ready)
+				followed(t, w)
+				first, second := rankID(w.URL(), 0), rankID(w.URL(), 1)
+				ask(t, pool, first, promptOf(1, 100))
+				ask(t, pool, second, promptOf(2, 100))
+				waitClaim(t, router, first, promptOf(1, 100), prefix.Certified, 96)
+				waitClaim(t, router, second, promptOf(2, 100), prefix.Certified, 96)
+				opened := w.Subscriptions()
+				if err := w.SetFaults(sim.Fault{Kind: kind, Times: 1}); err != nil {
+					t.Fatal(err)
+				}
+				for i := uint32(3); w.Subscriptions() == opened; i++ {
+					ask(t, pool, second, promptOf(i, 100))
+				}
+				followed(t, w)
+				ask(t, pool, first, promptOf(99, 100)) // the next number proves the view
+				waitClaim(t, router, first, promptOf(1, 100), prefix.Certified, 96)
+			})
+		}
+	}
+}
