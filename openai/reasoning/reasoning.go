@@ -279,7 +279,7 @@ func New(name string, startsInside bool) (*Parser, error) {
 	case name == "harmony":
 		return &Parser{&harmony{}}, nil
 	case name == "inkling":
-		return &Parser{&blocks{}}, nil
+		return &Parser{&blocks{header: true}}, nil
 	case m.open == nil:
 		return &Parser{&fence{state: outside}}, nil
 	case startsInside:

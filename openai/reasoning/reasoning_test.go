@@ -64,6 +64,14 @@ var answers = []struct {
 		"<|message_model|><|content_thinking|>So.<|end_message|><|message_model|><|content_invoke_tool_json|>{}<|end_message|><|content_model_end_sampling|>",
 		"Hm.So.", "Hi.<|content_invoke_tool_json|>{}<|end_message|>"},
 	{"inkling", false, "plain <|content_ text", "", "plain <|content_ text"},
+	{"inkling", false, "<|message_model|>f<|content_invoke_tool_json|>{}<|end_message|><|message_model|>g.h-1<|content_invoke_tool_json|>{}<|end_message|>",
+		"", "<|content_invoke_tool_json|>{}<|end_message|><|content_invoke_tool_json|>{}<|end_message|>"},
+	{"inkling", false, "f<|content_invoke_tool_json|>{}<|end_message|>", "", "<|content_invoke_tool_json|>{}<|end_message|>"},
+	{"inkling", false, "自问<|content_thinking|>Hm.<|end_message|><|message_model|>me<|content_text|>OK<|end_message|>", "Hm.", "OK"},
+	{"inkling", false, "OK<|end_message|><|message_model|>bare<|end_message|>", "", "OKbare"},
+	{"inkling", false, "OK<|content_tex", "", "OK<|content_tex"},
+	{"inkling", false, "so be it<|content_text|>x<|content_invoke_tool_text|>y<|content_tool_error|>z", "", "so be itxyz"},
+	{"inkling", false, "<|message_model|>" + strings.Repeat("x", 200) + "<|content_text|>", "", strings.Repeat("x", 200)},
 	{"harmony", false, "plain <|start|> text", "", "plain <|start|> text"},
 	{"harmony", false, "<|channel|>analysis<|message|>Hm.<|end|><|start|>assistant<|chan", "Hm.", ""},
 	{"harmony", false, "<|channel|>ana", "", ""},
@@ -172,6 +180,13 @@ func TestTextIsNotHeldLongerThanItMustBe(t *testing.T) {
 		t.Errorf("got %q", r)
 	}
 	if _, c := p.Add("</think>x"); c != "x" {
+		t.Errorf("got %q", c)
+	}
+	p, _ = New("inkling", false)
+	if _, c := p.Add("Plain"); c != "" { // may be the tool's name
+		t.Errorf("got %q", c)
+	}
+	if _, c := p.Add(" wor"); c != "Plain wor" {
 		t.Errorf("got %q", c)
 	}
 }

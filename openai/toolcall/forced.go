@@ -27,7 +27,7 @@ func NewForced(name string, choice openai.ToolChoice, declared []openai.Tool) *P
 			forms[first] = append(forms[first], own)
 		}
 	}
-	undecided := &format{open: append([]string{"{", "["}, own.open...), drop: own.drop}
+	undecided := &format{open: append([]string{"{", "["}, own.open...), drop: own.drop, opening: own.opening}
 	undecided.head = func(p *Parser, c *cursor, _ bool) (s start, ok bool) {
 		at := c.pos
 		for _, p.format = range forms[c.peek()] {
@@ -41,7 +41,7 @@ func NewForced(name string, choice openai.ToolChoice, declared []openai.Tool) *P
 		}
 		return s, ok
 	}
-	return &Parser{format: undecided, tools: newTools(declared), blank: true}
+	return newParser(undecided, declared)
 }
 
 // namedHead matches calls as a list of them has them, and one that stands alone if it wraps the named function's

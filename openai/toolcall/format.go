@@ -16,6 +16,9 @@ type format struct {
 	// listEnd matches what ends a list of calls, if that may be more than a bracket.
 	listEnd func(c *cursor) bool
 
+	// opening returns what the prompt has written of the header that an answer goes on with, "" if it does not.
+	opening func(c *cursor) string
+
 	// head matches a call from one of open or, with more, from the end of the call before, to its arguments.
 	head func(p *Parser, c *cursor, more bool) (start, bool)
 }

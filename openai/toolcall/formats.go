@@ -146,10 +146,14 @@ var (
 		open: []string{m3Mark + "<tool_call>"}, closes: []string{m3Mark + "</tool_call>"}, head: m3Head, more: true,
 	}
 
-	// <|message_model|><|content_invoke_tool_json|>{"name": "f", "args": {"a": 1}}<|end_message|>
+	// <|message_model|>f<|content_invoke_tool_json|>{"name": "f", "args": {"a": 1}}<|end_message|>
+	//
+	// The name before the block may be missing.
 	inklingFormat = &format{
-		open: []string{"<|content_invoke_tool_json|>"}, closes: []string{"<|end_message|>"}, head: taggedHead,
-		drop: []string{"<|message_model|>", "<|content_text|>", "<|end_message|>", "<|content_model_end_sampling|>"},
+		open: []string{inklingMessage, inklingCall}, closes: []string{"<|end_message|>"}, opening: inklingOpening, head: inklingHead,
+		drop: []string{
+			"<|content_text|>", "<|content_invoke_tool_text|>", "<|content_tool_error|>", "<|end_message|>", "<|content_model_end_sampling|>",
+		},
 	}
 
 	// <|tool_calls|>[{'name': 'f', 'arguments': {'a': 1}}]
@@ -181,8 +185,10 @@ var (
 	functionGemmaFormat = &format{open: []string{functionGemma.call}, closes: []string{functionGemma.end}, head: functionGemma.head}
 
 	// <|start|>assistant<|channel|>commentary to=functions.f <|constrain|>json<|message|>{"a": 1}<|call|>
+	// <|start|>assistant to=functions.f<|channel|>commentary json<|message|>{"a": 1}<|call|>
 	harmonyFormat = &format{
-		open: []string{harmonyStart, harmonyChannel}, closes: []string{"<|call|>", "<|end|>", "<|return|>"}, head: harmonyHead,
+		opening: harmonyOpening,
+		open:    []string{harmonyStart, harmonyChannel}, closes: []string{"<|call|>", "<|end|>", "<|return|>"}, head: harmonyHead,
 		drop: []string{harmonyMessage, "<|end|>", "<|call|>", "<|return|>"},
 	}
 
@@ -304,5 +310,13 @@ func New(name string, declared []openai.Tool) (*Parser, error) {
 	if !ok {
 		return nil, fmt.Errorf("tool_call_parser: %q is unknown; use one of %s", name, strings.Join(Names(), ", "))
 	}
-	return &Parser{format: f, tools: newTools(declared), blank: true}, nil
+	return newParser(f, declared), nil
+}
+
+func newParser(f *format, declared []openai.Tool) *Parser {
+	p := &Parser{format: f, tools: newTools(declared), blank: true}
+	if f.opening != nil {
+		p.state = atStart
+	}
+	return p
 }

@@ -51,6 +51,7 @@ const (
 	inArgs
 	afterCall
 	inPlainJSON
+	atStart
 )
 
 // argsReader reads the arguments of one call from the parser's buffer and emits them. It reports true when they are
@@ -150,6 +151,8 @@ func (p *Parser) step(eof bool) bool {
 		return p.afterCall(eof)
 	case inPlainJSON:
 		return p.plainJSON()
+	case atStart:
+		return p.opening(eof)
 	}
 	return p.text(eof)
 }
