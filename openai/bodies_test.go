@@ -57,7 +57,7 @@ func TestAnswersAreValidJSON(t *testing.T) {
 	logprobs := []TokenLogprob{{"你", -1, []TopLogprob{{"你", -1}, {"a", -2}, {"a", -3}}, 0}, {"b", 0, nil, 1}}
 	choice := TextChoice{Index: 1, Text: "你b", Logprobs: logprobs, Offset: 4, Finish: "length"}
 	for want, got := range map[string][]byte{
-		`"token_logprobs":[-1,0],"top_logprobs":[{"你":-1,"a":-2},{}],"text_offset":[4,5]`:                          Completion{Head: head, Choices: []TextChoice{choice, choice}}.AppendJSON(nil),
+		`"token_logprobs":[-1,0],"top_logprobs":[{"你":-1,"a":-2},{"b":0}],"text_offset":[4,5]`:                     Completion{Head: head, Choices: []TextChoice{choice, choice}}.AppendJSON(nil),
 		`"choices":[{"text":"x","index":0,"logprobs":null,"finish_reason":null}]}`:                                 NewTextChunks(head).AppendChunk(nil, TextChoice{Text: "x"}, nil),
 		`"object":"text_completion","created":7,"model":"m","system_fingerprint":"default","choices":[],"usage":{`: NewTextChunks(head).AppendUsage(nil, Usage{}),
 		`{"tokens":[1,2],"count":2,"char_count":3}`:                                                                Tokenized{Tokens: [][]uint32{{1, 2}}, CharCounts: []int{3}}.AppendJSON(nil),

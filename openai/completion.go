@@ -37,7 +37,7 @@ var completionFields = map[string]func(*scanner, *CompletionRequest){
 	"stream_options": func(s *scanner, r *CompletionRequest) {
 		r.streamOptions = s.streamOptions(&r.IncludeUsage, &r.ContinuousUsage)
 	},
-	"logprobs":   func(s *scanner, r *CompletionRequest) { r.Logprobs = s.count(0, 20) },
+	"logprobs":   func(s *scanner, r *CompletionRequest) { r.Logprobs = s.count(0, maxTopLogprobs) },
 	"rid":        func(s *scanner, r *CompletionRequest) { r.RID = s.text() },
 	"lora_path":  func(s *scanner, r *CompletionRequest) { r.LoraPath = s.text() },
 	"cache_salt": func(s *scanner, r *CompletionRequest) { r.CacheSalt = s.text() },

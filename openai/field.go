@@ -25,6 +25,9 @@ const (
 	maxTextChoices = 128 // of /v1/completions
 )
 
+// maxTopLogprobs is how many candidates for a token may be shown.
+const maxTopLogprobs = 20
+
 // choices reads how many answers are wanted.
 func (s *scanner) choices(most int64) int {
 	if n := s.count(1, most); n != nil {
@@ -35,7 +38,7 @@ func (s *scanner) choices(most int64) int {
 
 // topLogprobs reads how many candidates to show for each token.
 func (s *scanner) topLogprobs() int {
-	if n := s.count(0, 20); n != nil {
+	if n := s.count(0, maxTopLogprobs); n != nil {
 		return *n
 	}
 	return 0

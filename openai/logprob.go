@@ -3,6 +3,7 @@ package openai
 import (
 	"math"
 	"strconv"
+	"unicode/utf8"
 )
 
 // TokenLogprob is one generated token, how likely it was, and the likeliest in its place. Token may hold half a
@@ -87,37 +88,62 @@ func appendTextLogprobs(dst []byte, tokens []TokenLogprob, offset int) []byte {
 			cell(&tokens[i])
 		}
 	}
-	column(`{"tokens":[`, func(t *TokenLogprob) { dst = AppendString(dst, t.Token) })
+	column(`{"tokens":[`, func(t *TokenLogprob) { dst = appendTextToken(dst, t.Token) })
 	column(`],"token_logprobs":[`, func(t *TokenLogprob) { dst = appendLogprob(dst, t.Logprob) })
-	column(`],"top_logprobs":[`, func(t *TokenLogprob) { dst = appendTopByToken(dst, t.Top) })
+	column(`],"top_logprobs":[`, func(t *TokenLogprob) { dst = appendTopByToken(dst, t) })
 	column(`],"text_offset":[`, func(t *TokenLogprob) {
 		dst = strconv.AppendInt(dst, int64(offset+t.Offset), 10)
 	})
 	return append(dst, "]}"...)
 }
 
-// appendTopByToken appends candidates as an object; of two that look the same the likelier, which comes first, stays.
-func appendTopByToken(dst []byte, top []TopLogprob) []byte {
+// appendTextToken appends a token as a string. One that is no text by itself is shown by its bytes, as OpenAI does, since
+// several such would look the same: bytes:\xe4\xbd.
+func appendTextToken(dst []byte, token string) []byte {
+	if utf8.ValidString(token) {
+		return AppendString(dst, token)
+	}
+	shown := make([]byte, 0, len("bytes:")+4*len(token))
+	shown = append(shown, "bytes:"...)
+	for _, c := range []byte(token) {
+		if c < utf8.RuneSelf && plain[c] && c != 0x7f {
+			shown = append(shown, c)
+		} else {
+			shown = append(shown, '\\', 'x', hex[c>>4], hex[c&0xF])
+		}
+	}
+	return AppendString(dst, shown)
+}
+
+// appendTopByToken appends the candidates for a position as an object, the token itself always among them. Of several
+// that read the same the likeliest stands.
+func appendTopByToken(dst []byte, t *TokenLogprob) []byte {
+	var room [maxTopLogprobs + 1]TopLogprob
+	top := append(append(room[:0], t.Top...), TopLogprob{t.Token, t.Logprob})
 	dst = append(dst, '{')
-	for i, t := range top {
-		if seen(top[:i], t.Token) {
+	first := true
+	for i, c := range top {
+		if i != likeliest(top, c.Token) {
 			continue
 		}
-		if i > 0 {
+		if !first {
 			dst = append(dst, ',')
 		}
-		dst = AppendString(dst, t.Token)
+		first = false
+		dst = appendTextToken(dst, c.Token)
 		dst = append(dst, ':')
-		dst = appendLogprob(dst, t.Logprob)
+		dst = appendLogprob(dst, c.Logprob)
 	}
 	return append(dst, '}')
 }
 
-func seen(top []TopLogprob, token string) bool {
-	for _, t := range top {
-		if t.Token == token {
-			return true
+// likeliest is the index of the most probable candidate of that text.
+func likeliest(top []TopLogprob, token string) int {
+	best := -1
+	for i, c := range top {
+		if c.Token == token && (best < 0 || c.Logprob > top[best].Logprob) {
+			best = i
 		}
 	}
-	return false
+	return best
 }
