@@ -66,7 +66,7 @@ func Replay(r io.Reader, w, report io.Writer, o ReplayOptions) error {
 	lines.Buffer(make([]byte, 0, 64<<10), 64<<20)
 	out := bufio.NewWriter(w)
 	defer out.Flush()
-	n, elsewhere, saving := 0, 0, 0.0
+	n, elsewhere, unasked, saving := 0, 0, 0, 0.0
 	for lines.Scan() {
 		n++
 		was, now, err := replayLine(lines.Bytes(), o)
@@ -75,6 +75,9 @@ func Replay(r io.Reader, w, report io.Writer, o ReplayOptions) error {
 		}
 		if was.Chosen != now.Chosen {
 			elsewhere++
+		}
+		if was.Mode == routing.Off && now.Mode != routing.Off {
+			unasked++
 		}
 		if now.Preferred != now.Against {
 			saving += now.Saving
@@ -91,6 +94,9 @@ func Replay(r io.Reader, w, report io.Writer, o ReplayOptions) error {
 		return fmt.Errorf("line %d: %w", n+1, err)
 	}
 	fmt.Fprintf(report, "%d decisions, %d of them other than recorded; %.3f s of prefill saved where a cached owner is preferred to the base choice\n", n, elsewhere, saving)
+	if unasked > 0 {
+		fmt.Fprintf(report, "%d were made with the mode off: nothing was asked of any cache, so they hold no claims to prefer by; record with shadow\n", unasked)
+	}
 	return nil
 }
 
@@ -103,6 +109,6 @@ func replayLine(line []byte, o ReplayOptions) (was, now routing.Receipt, err err
 	if err != nil {
 		return was, now, err
 	}
-	now, err = routing.Replay(record.Receipt, settings)
+	now, err = record.Replay(settings)
 	return record.Receipt, now, err
 }

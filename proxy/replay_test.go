@@ -80,6 +80,19 @@ func TestALogIsDecidedAgainUnderOtherSettings(t *testing.T) {
 	}
 }
 
+func TestAReplayOfWhatWasDecidedWithoutClaimsSaysSo(t *testing.T) {
+	log := strings.ReplaceAll(decided(t).String(), `"mode":"shadow"`, `"mode":"off"`)
+	for mode, want := range map[string]bool{"off": false, "enforce": true} {
+		o := DefaultReplay()
+		o.Mode = mode
+		var report bytes.Buffer
+		err := Replay(strings.NewReader(log), new(bytes.Buffer), &report, o)
+		if err != nil || strings.Contains(report.String(), "3 were made with the mode off") != want {
+			t.Errorf("%s: %v, %q", mode, err, report.String())
+		}
+	}
+}
+
 func TestAReplayNamesTheLineAndTheSettingThatIsWrong(t *testing.T) {
 	log := decided(t).String()
 	for want, c := range map[string]struct {

@@ -196,3 +196,54 @@ func TestOnlyTellingAnswersTeachARate(t *testing.T) {
 		}
 	}
 }
+
+// What others had queued is known as long as the sample is good, and no longer.
+func TestAForgottenQueueDoesNotBarLearning(t *testing.T) {
+	r := newRouter(t, 1, func(c *Config) { c.CacheCost = "calibrated" })
+	r.Observe("w0", Load{TakenAt: start, RankCount: 1, Ranks: []RankLoad{{WaitingUncached: 1 << 29, Waiting: 3}}})
+	r.Forget("w0")
+	now := start.Add(time.Hour)
+	for range 40 {
+		l := pick(t, r, now, Request{Tokens: prompt(4096), Chat: true, Streaming: true, PlainText: true})
+		l.FirstToken(now.Add(40 * time.Second))
+		l.Finish(now.Add(41*time.Second), Outcome{PromptTokens: 4096})
+		l.Release()
+		now = now.Add(time.Minute)
+	}
+	if rate := find(pick(t, r, now, Request{}).Receipt(), "w0").PrefillRate; rate > 200 {
+		t.Errorf("%v tokens a second, about 102 were seen", rate)
+	}
+}
+
+// The step from one cost to the other is tried on what was recorded under the first.
+func TestWhatWasRecordedUnderOneCostIsDecidedAgainUnderTheOther(t *testing.T) {
+	for _, recorded := range costNames {
+		r := newRouter(t, 2, func(c *Config) { c.CacheMode, c.CacheCost = "enforce", recorded })
+		r.Feed("w0").Apply(start, stored(1, 0, prompt(1600), 16))
+		r.Feed("w1").Apply(start, stored(1, 1<<20, prompt(16), 16))
+		r.Observe("w0", idle(start))
+		r.Observe("w1", waiting(start, 1, 5000))
+		pick(t, r, start, Request{Tokens: prompt(16)}) // waits at the owner, far beyond its prefill
+		now := start.Add(10 * time.Second)
+		r.Observe("w0", waiting(now, 1, 50))
+		r.Observe("w1", idle(now))
+		line, err := r.AppendRecord(nil, pick(t, r, now, eligible(1601)).Receipt())
+		if err != nil {
+			t.Fatal(err)
+		}
+		record, err := ParseRecord(line)
+		if err != nil {
+			t.Fatal(err)
+		}
+		under := record.Settings
+		under.Cost = "calibrated"
+		again, err := record.Replay(under)
+		if x := find(again, "w0"); err != nil || again.Chosen != "w1" || x.Overdue < 9 {
+			t.Errorf("recorded with %s: %v, chose %s; %+v", recorded, err, again.Chosen, x)
+		}
+		under.PrefillThroughput = 16_000
+		if again, err = record.Replay(under); err != nil || find(again, "w1").PrefillRate != 16_000 {
+			t.Errorf("a rate that was not measured: %v, %v", err, find(again, "w1").PrefillRate)
+		}
+	}
+}

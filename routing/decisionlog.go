@@ -63,6 +63,18 @@ func ParseRecord(line []byte) (Record, error) {
 	return r, nil
 }
 
+// Replay decides the record's request again. A worker whose prefill had not been measured has the rate that is configured.
+func (r Record) Replay(s Settings) (Receipt, error) {
+	receipt := r.Receipt
+	receipt.Candidates = slices.Clone(receipt.Candidates)
+	for i := range receipt.Candidates {
+		if x := &receipt.Candidates[i]; x.PrefillRate == r.Settings.PrefillThroughput {
+			x.PrefillRate = s.PrefillThroughput
+		}
+	}
+	return Replay(receipt, s)
+}
+
 // Replay decides again what was decided, perhaps under other settings, and returns the receipt that would have been
 // written. Each decision is replayed for itself: accounts are as recorded, not as other choices before would have
 // made them. A tie goes to the recorded choice.

@@ -133,6 +133,7 @@ func TestAnUnusableSampleConcernsThatWorkerAlone(t *testing.T) {
 		"infinite":        {TakenAt: start, RankCount: 1, Ranks: []RankLoad{{GenThroughput: math.Inf(1)}}},
 		"next to nothing": {TakenAt: start, RankCount: 1, Ranks: []RankLoad{{Waiting: 9, WaitingUncached: 9, GenThroughput: 1e-310}}},
 		"too much usage":  {TakenAt: start, RankCount: 1, Ranks: []RankLoad{{Usage: math.MaxFloat64}}},
+		"a rate of fancy": {TakenAt: start, RankCount: 1, Ranks: []RankLoad{{GenThroughput: 1e98}}},
 		"too much to add": {TakenAt: start, RankCount: 2, Ranks: []RankLoad{{GenThroughput: math.MaxFloat64}, {GenThroughput: math.MaxFloat64}}},
 	} {
 		r := newRouter(t, 2, nil)
@@ -141,6 +142,26 @@ func TestAnUnusableSampleConcernsThatWorkerAlone(t *testing.T) {
 		receipt := pick(t, r, start, Request{}).Receipt()
 		if find(receipt, "w0").Sampled || !find(receipt, "w1").Sampled {
 			t.Errorf("%s: %+v", name, receipt.Candidates)
+		}
+	}
+}
+
+func TestQueuesThatAreTooLongToAddUpDrawNoRequests(t *testing.T) {
+	long := RankLoad{Running: 1<<30 - 1, Waiting: 1<<30 - 1}
+	for _, score := range scoreNames {
+		r := newRouter(t, 2, func(c *Config) { c.LoadScore, c.MaxWaiting = score, 1000 })
+		for range 4 {
+			pick(t, r, start.Add(time.Second), Request{Tokens: prompt(10)}).Release()
+		}
+		r.Observe("w0", Load{TakenAt: start, RankCount: 2, Ranks: []RankLoad{long, long}})
+		r.Observe("w1", idle(start))
+		for range 20 {
+			l := pick(t, r, start.Add(2*time.Second), Request{Tokens: prompt(100)})
+			receipt := l.Receipt()
+			if x := find(receipt, "w0"); receipt.Chosen == "w0" || !x.Ledger.Full || x.Ledger.Score < 0 {
+				t.Fatalf("%s: chose %s; %+v", score, receipt.Chosen, x)
+			}
+			l.Release()
 		}
 	}
 }

@@ -289,9 +289,7 @@ func (d *decision) look() {
 			x.sampled(&s.sample, now)
 			x.OthersBacklog = s.others
 		}
-		if d.router.calibrated {
-			x.Overdue = s.overdue(d.now, x.PrefillRate)
-		}
+		x.Overdue = s.overdue(d.now, x.PrefillRate)
 		if d.scorer != nil {
 			d.scorer.form.terms(&d.router.cfg, x)
 		}
@@ -326,7 +324,7 @@ func (d *decision) reserve(base int) *Lease {
 		plain:          d.request.PlainText,
 		uncached:       tokens - int(d.candidates[d.chosen].Cached),
 		shadowUncached: tokens - int(d.candidates[p.preferred].Cached),
-		ahead:          to.sent.prefill + to.others,
+		ahead:          to.sent.prefill + d.candidates[d.chosen].OthersBacklog,
 		receipt:        Receipt{ID: d.request.ID, At: d.now, Model: d.request.Model, PromptTokens: d.tokens},
 	}
 	d.describe(&l.receipt, base)

@@ -83,10 +83,11 @@ func summed(l Load) sample {
 			s.active += r.Usage
 		}
 	}
-	s.running, s.waiting = min(s.running, 1<<30), min(s.waiting, 1<<30)
+	const most = 1 << 28 // so that what is added up with them fits 32 bits
+	s.running, s.waiting = min(s.running, most), min(s.waiting, most)
 	s.usage /= float64(len(l.Ranks))
 	s.active /= float64(len(l.Ranks))
-	s.usable = measurable(s.throughput)
+	s.usable = s.throughput < 1e9 // more than any engine makes
 	return s
 }
 
