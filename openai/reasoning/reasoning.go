@@ -154,7 +154,7 @@ var families = map[string]markers{
 	"cohere_cmd": between("<|START_THINKING|>", "<|END_THINKING|>").
 		tokens("<|START_RESPONSE|>", "<|END_RESPONSE|>", "<|START_TEXT|>", "<|END_TEXT|>"),
 	"kimi_k3": between("<|open|>think<|sep|>", "<|close|>think<|sep|>").
-		tokens("<|open|>response<|sep|>", "<|close|>response<|sep|>", "<|close|>message<|sep|>", "<|end_of_msg|>"),
+		tokens("<|close|>think<|sep|>", "<|open|>response<|sep|>", "<|close|>response<|sep|>", "<|close|>message<|sep|>", "<|end_of_msg|>"),
 	"hy_v4":      hunyuan,
 	"hy4":        hunyuan,
 	"k2_horizon": horizon,

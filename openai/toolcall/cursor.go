@@ -62,8 +62,11 @@ func (c *cursor) peek() byte {
 }
 
 // until returns the text before stop and steps over both.
-func (c *cursor) until(stop string) (string, bool) {
-	rest, limit := c.rest(), maxName+len(stop)
+func (c *cursor) until(stop string) (string, bool) { return c.within(stop, maxName) }
+
+// within is until for a text that may be longer.
+func (c *cursor) within(stop string, longest int) (string, bool) {
+	rest, limit := c.rest(), longest+len(stop)
 	if i := strings.Index(rest[:min(limit, len(rest))], stop); i >= 0 {
 		c.pos += i + len(stop)
 		return rest[:i], true

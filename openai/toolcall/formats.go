@@ -175,7 +175,7 @@ var (
 	// <|close|>argument<|sep|><|close|>call<|sep|><|close|>tools<|sep|>
 	kimi3Format = &format{
 		open: []string{"<|open|>tools<|sep|>"}, closes: []string{"<|close|>tools<|sep|>"}, head: kimi3Head, more: true,
-		drop: []string{"<|open|>response<|sep|>", "<|close|>response<|sep|>", "<|close|>message<|sep|>", "<|end_of_msg|>"},
+		drop: []string{"<|close|>think<|sep|>", "<|open|>response<|sep|>", "<|close|>response<|sep|>", "<|close|>message<|sep|>", "<|end_of_msg|>"},
 	}
 
 	// <|tool_call>call:f{a:1,b:<|"|>x<|"|>}<tool_call|>

@@ -180,7 +180,7 @@ const (
 
 func kimi3Grammar(c calls) grammar {
 	forced := c.several(c.each(func(_ int, t openai.Tool) grammar {
-		return sequence(constant(`<|open|>call tool="`+t.Name+`" index="`), pattern("[1-9][0-9]*"), constant(`"<|sep|>`),
+		return sequence(constant(`<|open|>call tool="`+escaper.Replace(t.Name)+`" index="`), pattern("[1-9][0-9]*"), constant(`"<|sep|>`),
 			kimi3Arguments(t), constant("<|close|>call<|sep|>"))
 	}))
 	triggers := []string{kimi3Tools, "<|close|>think<|sep|>", "<|close|>response<|sep|>"}
@@ -195,6 +195,7 @@ func kimi3Grammar(c calls) grammar {
 func kimi3Arguments(t openai.Tool) grammar {
 	word, text := anyText(`"`, "<|"), anyText("<|close|>", "<|open|>", "<|sep|>")
 	arguments := readShape(t.Parameters).members(func(name string, s shape) grammar {
+		name = escaper.Replace(name)
 		if kind, value := kimi3Value(s, text); kind != "" {
 			return sequence(constant(kimi3Argument+name+`" type="`+kind+`"<|sep|>`), value, constant(kimi3End))
 		}

@@ -22,9 +22,13 @@ type tags struct {
 	end     string   // after the value
 	close   []string // after the last parameter
 	trim    trimming
-	noParam bool // the end of the name may be what follows it, and stays
-	lines   bool // every tag begins a line
-	cdata   bool // a value may be wrapped in <![CDATA[ and ]]>
+	tool    string // the attribute in the opening tag that names the tool, "" if that does not take attributes
+	keyed   string // the one that names a parameter
+	raw     string // before arguments that are no JSON, if there is a tag for them
+	rawEnd  string // after them
+	noParam bool   // the end of the name may be what follows it, and stays
+	lines   bool   // every tag begins a line
+	cdata   bool   // a value may be wrapped in <![CDATA[ and ]]>
 }
 
 // lost are the marks before which a value has ended if its own end never comes: what closes the call, or opens another
@@ -85,9 +89,9 @@ var (
 		close: []string{"</steptml:invoke>", "<｜tool_call_end｜>"}, trim: trimAll,
 	}
 	kimi3Tags = &tags{
-		groups: []string{"<|open|>tools<|sep|>"}, open: `<|open|>call tool="`, name: []string{`"`}, rest: "<|sep|>",
-		param: `<|open|>argument key="`, key: `"`, value: "<|sep|>", end: "<|close|>argument<|sep|>",
-		close: []string{"<|close|>call<|sep|>", "<|close|>tools<|sep|>"},
+		groups: []string{kimi3Tools}, open: "<|open|>call ", tool: "tool", name: []string{"<|sep|>"},
+		param: "<|open|>argument ", keyed: "key", key: "<|sep|>", end: kimi3End,
+		close: []string{"<|close|>call<|sep|>", "<|close|>tools<|sep|>"}, raw: "<|open|>json", rawEnd: "<|close|>json<|sep|>",
 	}
 )
 
@@ -135,6 +139,9 @@ func tagHead(t *tags) func(*Parser, *cursor, bool) (start, bool) {
 // goesOn looks whether a call goes on behind its name. Without that a tag that nothing announces is only mentioned.
 func (t *tags) goesOn(c *cursor) bool {
 	at, next := c.pos, append([]string{t.param}, t.close...)
+	if t.raw != "" {
+		next = append(next, t.raw)
+	}
 	defer func() { c.pos = at }()
 	c.space()
 	switch rest := c.rest(); {
@@ -146,16 +153,27 @@ func (t *tags) goesOn(c *cursor) bool {
 	return c.any(next...)
 }
 
+// limit bounds how long a name may be, with the attributes beside it.
+func (t *tags) limit() int {
+	if t.tool != "" {
+		return 2 * maxName
+	}
+	return maxName
+}
+
 // toolName reads up to the earliest of the marks that may end a name.
 func (t *tags) toolName(c *cursor) (string, bool) {
-	from := c.rest()
-	at, mark := earliest(from[:min(len(from), maxName+len(t.param))], t.name)
-	if at < 0 || at > maxName {
-		c.short = c.short || !c.eof && at < 0 && len(from) <= maxName+len(t.param)
+	from, limit := c.rest(), t.limit()
+	at, mark := earliest(from[:min(len(from), limit+len(t.param))], t.name)
+	if at < 0 || at > limit {
+		c.short = c.short || !c.eof && at < 0 && len(from) <= limit+len(t.param)
 		return "", false
 	}
 	if c.pos += at; !t.noParam {
 		c.pos += len(mark)
+	}
+	if t.tool != "" {
+		return attribute(from[:at], t.tool)
 	}
 	return from[:at], true
 }
@@ -184,6 +202,7 @@ func (a *tagArgs) read(p *Parser, eof bool) bool {
 			if !a.object.read(p, eof) {
 				return false
 			}
+			p.buf = strings.TrimPrefix(p.buf, a.tags.rawEnd)
 			a.some = true
 		}
 		if a.inside {
@@ -195,9 +214,11 @@ func (a *tagArgs) read(p *Parser, eof bool) bool {
 		c := &cursor{text: p.buf, eof: eof}
 		c.space()
 		from := c.pos
-		if !a.some && !a.strayed && c.ahead("{") && c.opensObject() {
-			p.buf, a.object = p.buf[from:], &jsonArgs{stops: a.tags.stops()}
-			continue
+		if !a.some && !a.strayed {
+			if a.object = a.whole(c); a.object != nil {
+				p.buf = p.buf[c.pos:]
+				continue
+			}
 		}
 		if a.object == nil && c.lit(a.tags.param) {
 			if a.open(c) {
@@ -218,6 +239,21 @@ func (a *tagArgs) read(p *Parser, eof bool) bool {
 	}
 }
 
+// whole returns the reader of what stands in place of all parameters, if anything does: an object, or what was to be one.
+func (a *tagArgs) whole(c *cursor) *jsonArgs {
+	if c.ahead("{") && c.opensObject() {
+		return &jsonArgs{stops: a.tags.stops()}
+	}
+	at := c.pos
+	if a.tags.raw != "" && c.lit(a.tags.raw) {
+		if attributes, ok := c.until(a.tags.key); ok && !strings.ContainsAny(attributes, "<>") {
+			return &jsonArgs{phase: verbatim, stops: append(a.tags.stops(), a.tags.rawEnd)}
+		}
+	}
+	c.pos = at
+	return nil
+}
+
 // closed steps over what closes the call. Another call that opens closes it too, and stays.
 func (a *tagArgs) closed(c *cursor) bool {
 	if c.any(a.tags.close...) {
@@ -228,11 +264,14 @@ func (a *tagArgs) closed(c *cursor) bool {
 
 // open reads a parameter's opening tag.
 func (a *tagArgs) open(c *cursor) bool {
-	key, ok := c.until(a.tags.key)
+	key, ok := c.within(a.tags.key, a.tags.limit())
+	attributes := ""
+	if a.tags.keyed != "" {
+		key, attributes, ok = keyAttributes(key, a.tags.keyed)
+	}
 	if a.key = strings.TrimSpace(key); !ok || strings.ContainsAny(a.key, "<>\n") {
 		return false
 	}
-	attributes := ""
 	if a.tags.value != "" {
 		if attributes, ok = c.until(a.tags.value); !ok || !a.tags.mayStand(strings.TrimSpace(attributes)) {
 			return false
