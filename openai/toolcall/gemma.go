@@ -103,10 +103,18 @@ func (a *gemmaArgs) text(text string, eof bool) (int, string) {
 	return n, string(openai.AppendEscaped(nil, text[:n]))
 }
 
-// key turns a bare key into a quoted one.
+// key turns a key, which stands bare or between marks, into a quoted one.
 func (a *gemmaArgs) key(text string, eof bool) (int, string) {
 	c := &cursor{text: text, eof: eof}
-	key, ok := c.until(":")
+	key, ok := "", true
+	if c.lit(a.quote) {
+		key, ok = c.until(a.quote)
+		c.space()
+		ok = ok && c.lit(":")
+	} else if !c.short {
+		key, ok = c.until(":")
+		key = strings.ReplaceAll(strings.TrimSpace(key), a.quote, "")
+	}
 	if c.short {
 		return 0, ""
 	}
@@ -115,7 +123,6 @@ func (a *gemmaArgs) key(text string, eof bool) (int, string) {
 		return 0, ""
 	}
 	a.fresh, a.want = false, wantValue
-	key = strings.ReplaceAll(strings.TrimSpace(key), a.quote, "")
 	return c.pos, string(append(openai.AppendString(nil, key), ':'))
 }
 
