@@ -26,6 +26,15 @@ func (c *callPlan) parser() (*toolcall.Parser, error) {
 	return toolcall.New(c.format, c.declared)
 }
 
+// marks are what calls begin and end with: where the choice shapes the answer, as JSON does.
+func (c *callPlan) marks() (open, ends []string) {
+	open, ends = toolcall.Marks(c.format)
+	if c.bare {
+		return append(open, "{", "["), nil
+	}
+	return open, ends
+}
+
 // planTools decides whether the answer is searched for calls, and constrains it where it has to be one, before all
 // else that may shape it, which then counts as ignored. Markers of calls are often special tokens, so that none may be
 // skipped.
@@ -92,9 +101,29 @@ func (l *library) planThoughts(p *prompt, req *openai.ChatRequest) (inside bool)
 	thinks := p.model.language.templates.Thinking(req).On
 	inside = startsInside(name, p.text, thinks)
 	p.request.Reasoning = (thinks || inside) && !req.ContinueFinalMessage // what goes on is an answer
-	p.plan.thoughts, p.plan.startsInside = name, inside
+	_, told := reasoning.Opened(name, p.text)
+	p.plan.thoughts, p.plan.startsInside, p.plan.thoughtsOver = name, inside, told && !inside
 	p.plan.thoughtsLast, p.plan.thoughtsSaid = !req.StreamReasoning, !req.SeparateReasoning
 	return inside
+}
+
+// thoughtsParser is the parser of thoughts, which knows what the plan says of them and of calls.
+func (p *plan) thoughtsParser() (*reasoning.Parser, error) {
+	newParser := reasoning.New
+	if p.calls == nil {
+		newParser = reasoning.NewLast
+	}
+	parser, err := newParser(p.thoughts, p.startsInside)
+	if err != nil {
+		return nil, err
+	}
+	if p.thoughtsOver {
+		parser.Closed()
+	}
+	if p.calls != nil {
+		parser.Spare(p.calls.marks())
+	}
+	return parser, nil
 }
 
 // settleThoughts decides, once calls are planned, whether an answer whose thoughts are content is read for them: where
@@ -103,10 +132,10 @@ func (p *plan) settleThoughts(hides func(string) bool) {
 	bare := p.calls != nil && p.calls.bare
 	switch {
 	case p.thoughts == "":
-	case p.thoughtsSaid && !bare && !reasoning.NeedsSpecialTokens(p.thoughts):
-		p.thoughts = ""
 	case reasoning.Hidden(p.thoughts, hides):
 		p.skipSpecial = false
+	case p.thoughtsSaid && !bare:
+		p.thoughts = ""
 	}
 }
 
