@@ -1,10 +1,7 @@
 package proxy
 
 import (
-	"cmp"
-	"context"
 	"net/http"
-	"time"
 
 	"leeway/openai"
 )
@@ -41,61 +38,6 @@ func (g *Gateway) routingKey(h http.Header) string {
 		}
 	}
 	return ""
-}
-
-// walk is the part of the journey that every endpoint shares: tokens → worker → deltas → parts → client. Several
-// prompts are answered one after the other, in one response.
-func (g *Gateway) walk(x *exchange, r *http.Request, prompts []*prompt, out reply, c routed) error {
-	var a *answer
-	for i, p := range prompts {
-		if n := p.request.Logprobs; n != nil {
-			p.plan.alternatives = *n
-		}
-		var err error
-		if a, err = newAnswer(&p.plan, len(p.tokens), a); err != nil {
-			return err
-		}
-		p.request.Metadata = metadata(x.id, r.Header)
-		p.key = cmp.Or(g.routingKey(r.Header), p.key)
-		if err := g.relay(x, r.Context(), p, a, out, c, i == len(prompts)-1); err != nil {
-			return err
-		}
-	}
-	return nil
-}
-
-// relay answers one prompt; the last one ends the response.
-func (g *Gateway) relay(x *exchange, ctx context.Context, p *prompt, a *answer, out reply, c routed, last bool) (err error) {
-	gen, err := g.generate(ctx, x.id, p, out)
-	if err != nil {
-		return err
-	}
-	defer func() { g.close(gen, a, err) }()
-	defer observeStage("ChatResponseProcessing", time.Now())
-	x.worker = gen.lease.Target().ID
-	for {
-		if err := out.send(a.add(&gen.delta), a); err != nil {
-			return err
-		}
-		if a.done() {
-			break
-		}
-		if err := gen.next(); err != nil {
-			return err
-		}
-	}
-	if a.stopped() {
-		localStops.Inc()
-		gen.stream.Stop()
-	}
-	if last {
-		if err := out.finish(a.last(), a); err != nil {
-			return err
-		}
-	}
-	gen.stream.Settle()
-	c.countAnswer(a.cost(), gen.ttft, time.Since(gen.sent))
-	return nil
 }
 
 // chatReply is the response in the form that the client asked for.

@@ -17,14 +17,15 @@ import (
 // It is the ResponseWriter of every handler.
 type exchange struct {
 	http.ResponseWriter
-	control *http.ResponseController
-	id      string // the request id as the client sees it
-	log     zerolog.Logger
-	start   time.Time
-	status  int     // 0: nothing sent
-	code    string  // the error's code, "" for success
-	worker  string  // that answers; "" if none does
-	stream  *events // nil: the response is one body
+	control  *http.ResponseController
+	id       string // the request id as the client sees it
+	log      zerolog.Logger
+	start    time.Time
+	patience time.Duration // with a client that takes nothing; 0: no end
+	status   int           // 0: nothing sent
+	code     string        // the error's code, "" for success
+	worker   string        // that answers; "" if none does
+	stream   *events       // nil: the response is one body
 }
 
 // begin makes the response a stream of events. Nothing is sent yet.
@@ -60,11 +61,22 @@ func (x *exchange) WriteHeader(status int) {
 	x.ResponseWriter.WriteHeader(status)
 }
 
-func (x *exchange) Write(p []byte) (int, error) {
+// mouthful is how much of a body a client must take within the patience with it, in bytes.
+const mouthful = 16 << 10
+
+// Write sends a part of the response. A body goes out piece by piece, each with a deadline of its own; events set theirs.
+func (x *exchange) Write(p []byte) (n int, err error) {
 	if x.status == 0 {
 		x.status = http.StatusOK
 	}
-	return x.ResponseWriter.Write(p)
+	if x.stream != nil || x.patience == 0 {
+		return x.ResponseWriter.Write(p)
+	}
+	for wrote := 0; n < len(p) && err == nil; n += wrote {
+		x.control.SetWriteDeadline(time.Now().Add(x.patience))
+		wrote, err = x.ResponseWriter.Write(p[n:min(n+mouthful, len(p))])
+	}
+	return n, err
 }
 
 // FlushError sends the headers if they are still here.

@@ -79,6 +79,5 @@ func sendJSON(x *exchange, status int, body any) error {
 	if err != nil {
 		return err
 	}
-	writeJSON(x, status, b)
-	return nil
+	return writeJSON(x, status, b)
 }

@@ -16,7 +16,7 @@ import (
 // observe is the outermost layer: it names the request, counts it, logs it, and survives its handler.
 func (g *Gateway) observe(next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		x := &exchange{ResponseWriter: w, control: http.NewResponseController(w), start: time.Now(), id: g.requestID(r)}
+		x := &exchange{ResponseWriter: w, control: http.NewResponseController(w), start: time.Now(), id: g.requestID(r), patience: secs(g.config.WriteTimeout)}
 		g.asked.Store(x.start.UnixNano())
 		x.log = g.log.With().Str("request_id", x.id).Logger()
 		w.Header().Set("X-Request-Id", x.id)

@@ -110,8 +110,7 @@ func (o *whole) send(parts []part, _ *answer) error {
 
 func (o *whole) finish(last []part, a *answer) error {
 	o.send(last, a)
-	writeJSON(o.x, http.StatusOK, o.body(o.choices, a.usage()))
-	return nil
+	return writeJSON(o.x, http.StatusOK, o.body(o.choices, a.usage()))
 }
 
 func (c *gathered) add(p *part) {
@@ -132,10 +131,12 @@ func (c *gathered) add(p *part) {
 	}
 }
 
-func writeJSON(w http.ResponseWriter, status int, body []byte) {
+// writeJSON sends a whole body. That the client did not take it is for those to know who count answers.
+func writeJSON(w http.ResponseWriter, status int, body []byte) error {
 	h := w.Header()
 	h.Set("Content-Type", "application/json")
 	h.Set("Content-Length", strconv.Itoa(len(body)))
 	w.WriteHeader(status)
-	w.Write(body)
+	_, err := w.Write(body)
+	return cutOff(err)
 }

@@ -159,16 +159,23 @@ func (e *events) send(m *sse.Message) {
 	e.broken(err)
 }
 
-// broken remembers the first failure to write: the client takes nothing, or is no longer there.
+// broken remembers the first failure to write.
 func (e *events) broken(err error) error {
-	switch {
-	case err == nil, e.err != nil:
-	case errors.Is(err, os.ErrDeadlineExceeded):
-		e.err = errSlowReader
-	default:
-		e.err = context.Canceled
+	if e.err == nil {
+		e.err = cutOff(err)
 	}
 	return e.err
+}
+
+// cutOff says why a client has not got what was written: it takes nothing, or is no longer there.
+func cutOff(err error) error {
+	switch {
+	case err == nil:
+		return nil
+	case errors.Is(err, os.ErrDeadlineExceeded):
+		return errSlowReader
+	}
+	return context.Canceled
 }
 
 // stampedWriter gives the response its content type at the last moment, as a stream or not at all, and moves the
