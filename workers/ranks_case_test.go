@@ -2,6 +2,7 @@ package workers
 
 import (
 	"fmt"
+	"strings"
 	"testing"
 
 	"leeway/routing"
@@ -39,4 +40,26 @@ func TestAGapOfOneRankCostsTheOthersNothing(t *testing.T) {
 			})
 		}
 	}
+}
+
+func TestAWorkerOfAbsurdlyManyRanksStaysOutside(t *testing.T) {
+	w, other := startSim(t, sim.Options{}), startSim(t, sim.Options{})
+	if err := w.SetFaults(sim.Fault{Kind: sim.FaultRanks, N: 500_000_000}); err != nil {
+		t.Fatal(err)
+	}
+	cfg := quick(w.URL(), other.URL())
+	cfg.DPAware = true
+	pool, _ := startPool(t, cfg)
+	waitState(t, pool, other.URL(), Ready)
+	eventually(t, func() bool {
+		s, _ := pool.Worker(w.URL())
+		return strings.Contains(s.Problem, "500000000 data-parallel ranks")
+	}, "the reason")
+	if s, _ := pool.Worker(w.URL()); s.State != Pending {
+		t.Errorf("state %s", s.State)
+	}
+	if err := w.SetFaults(); err != nil {
+		t.Fatal(err)
+	}
+	waitState(t, pool, w.URL(), Ready)
 }

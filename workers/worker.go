@@ -153,6 +153,9 @@ func (w *worker) join(ctx context.Context) bool {
 	}
 }
 
+// maxRanks bounds what a worker may claim to be: each rank is a candidate of its own.
+const maxRanks = 1024
+
 // introduce asks the worker which dialect it speaks, whether it is well and takes requests, and what it serves.
 func (w *worker) introduce(ctx context.Context) error {
 	ctx, cancel := context.WithTimeout(ctx, seconds(w.pool.cfg.HealthTimeout))
@@ -165,6 +168,9 @@ func (w *worker) introduce(ctx context.Context) error {
 	info, err := client.Info(ctx)
 	if err != nil {
 		return fmt.Errorf("asking for the model: %w", err)
+	}
+	if info.Ranks > maxRanks {
+		return fmt.Errorf("the worker says that it has %d data-parallel ranks; behind one address at most %d are served", info.Ranks, maxRanks)
 	}
 	if err := client.Serving(ctx); err != nil {
 		return err
