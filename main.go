@@ -115,6 +115,9 @@ func gateway(ctx context.Context, s everything, notices []settings.Notice, args 
 	if err != nil {
 		return err
 	}
+	for _, key := range router.Unused() {
+		log.Warn().Str("key", key).Msg("a setting has no effect")
+	}
 	pool, err := workers.New(s.Workers, router, log)
 	if err != nil {
 		return err

@@ -245,13 +245,13 @@ func (g *Gateway) decisions(x *exchange, r *http.Request) error {
 	if text := q.Get("limit"); text != "" {
 		n, err := strconv.Atoi(text)
 		if err != nil || n < 1 {
-			return fail(http.StatusBadRequest, "invalid_value", "limit: use a number from 1.", kindValidation)
+			return badValue("limit", "limit: use a number from 1.")
 		}
 		limit = n
 	}
 	changed := q.Get("changed")
 	if changed != "" && changed != "true" && changed != "false" {
-		return fail(http.StatusBadRequest, "invalid_value", "changed: use true or false.", kindValidation)
+		return badValue("changed", "changed: use true or false.")
 	}
 	found := g.router.Decisions(limit, q.Get("worker"), changed == "true")
 	if found == nil {
@@ -267,6 +267,12 @@ func (g *Gateway) decision(x *exchange, r *http.Request) error {
 		return fail(http.StatusNotFound, "decision_not_found", "No decision about this request is kept.", kindValidation)
 	}
 	return sendJSON(x, http.StatusOK, receipt)
+}
+
+func badValue(param, message string) failure {
+	f := fail(http.StatusBadRequest, "invalid_value", message, kindValidation)
+	f.Param = param
+	return f
 }
 
 type modeBody struct {
@@ -287,7 +293,10 @@ func (g *Gateway) setMode(x *exchange, r *http.Request) error {
 		Mode *routing.Mode `json:"mode"`
 	}{}
 	if err := json.Unmarshal(body, &in); err != nil || in.Mode == nil {
-		return fail(http.StatusBadRequest, "invalid_value", `mode: use {"mode":"off"}, "shadow" or "enforce".`, kindValidation)
+		return badValue("mode", `mode: use {"mode":"off"}, "shadow" or "enforce".`)
+	}
+	if *in.Mode != routing.Off && !g.router.Prefers() {
+		return badValue("mode", "mode: only off. The cache preference weighs seconds of load, which the configured policy does not know; use the policy least_load.")
 	}
 	g.router.SetMode(*in.Mode)
 	g.log.Info().Stringer("mode", *in.Mode).Msg("cache preference changed")

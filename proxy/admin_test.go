@@ -143,6 +143,16 @@ func TestModeIsChangedWhileRunning(t *testing.T) { // case F12
 	}
 }
 
+func TestAModeThatCouldHaveNoEffectIsRefused(t *testing.T) {
+	b := start(t, one(t, "vllm", greeting), func(s *setup) { s.routing.Policy = "random" })
+	for mode, want := range map[string]int{"off": 200, "shadow": 400, "enforce": 400} {
+		status, m := b.call(t, "PUT", "/routing/mode", `{"mode":"`+mode+`"}`)
+		if status != want || status == 400 && !strings.Contains(string(m["error"]), `"param":"mode"`) {
+			t.Errorf("%s: %d %s", mode, status, m)
+		}
+	}
+}
+
 func TestLoadsAndFlushReachEveryWorker(t *testing.T) {
 	b := start(t, one(t, "sglang", greeting), one(t, "tokenspeed", greeting))
 	for _, path := range []string{"/loads", "/get_loads?model=demo"} {

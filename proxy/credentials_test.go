@@ -23,6 +23,7 @@ func TestAKeyIsRotatedWhileRequestsRun(t *testing.T) { // case F14
 		resp.Body.Close()
 		return resp.StatusCode
 	}
+	generation, failures := b.count(t, "leeway_config_generation"), b.count(t, "leeway_config_reload_failures_total")
 	for _, step := range []struct {
 		name     string
 		reload   func()
@@ -38,6 +39,10 @@ func TestAKeyIsRotatedWhileRequestsRun(t *testing.T) { // case F14
 		if was, is := status("old"), status("new"); was != step.old || is != step.new {
 			t.Errorf("%s: the old key gives %d, the new one %d", step.name, was, is)
 		}
+	}
+	generation, failures = b.count(t, "leeway_config_generation")-generation, b.count(t, "leeway_config_reload_failures_total")-failures
+	if generation != 2 || failures != 2 { // case F12
+		t.Errorf("%v generations and %v failures more, want 2 and 2", generation, failures)
 	}
 }
 

@@ -66,7 +66,7 @@ func Replay(r io.Reader, w, report io.Writer, o ReplayOptions) error {
 	lines.Buffer(make([]byte, 0, 64<<10), 64<<20)
 	out := bufio.NewWriter(w)
 	defer out.Flush()
-	n, elsewhere, unasked, saving := 0, 0, 0, 0.0
+	n, elsewhere, unasked, others, saving := 0, 0, 0, 0, 0.0
 	for lines.Scan() {
 		n++
 		was, now, err := replayLine(lines.Bytes(), o)
@@ -75,6 +75,9 @@ func Replay(r io.Reader, w, report io.Writer, o ReplayOptions) error {
 		}
 		if was.Chosen != now.Chosen {
 			elsewhere++
+		}
+		if was.Policy != now.Policy {
+			others++
 		}
 		if was.Mode == routing.Off && now.Mode != routing.Off {
 			unasked++
@@ -94,6 +97,9 @@ func Replay(r io.Reader, w, report io.Writer, o ReplayOptions) error {
 		return fmt.Errorf("line %d: %w", n+1, err)
 	}
 	fmt.Fprintf(report, "%d decisions, %d of them other than recorded; %.3f s of prefill saved where a cached owner is preferred to the base choice\n", n, elsewhere, saving)
+	if others > 0 {
+		fmt.Fprintf(report, "%d were made by another policy and are decided again by least_load\n", others)
+	}
 	if unasked > 0 {
 		fmt.Fprintf(report, "%d were made with the mode off: nothing was asked of any cache, so they hold no claims to prefer by; record with shadow\n", unasked)
 	}

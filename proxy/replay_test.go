@@ -93,6 +93,14 @@ func TestAReplayOfWhatWasDecidedWithoutClaimsSaysSo(t *testing.T) {
 	}
 }
 
+func TestAReplayOfAnotherPolicysChoicesSaysSo(t *testing.T) {
+	log := strings.ReplaceAll(decided(t).String(), `"policy":"least_load"`, `"policy":"random"`)
+	var report bytes.Buffer
+	if err := Replay(strings.NewReader(log), new(bytes.Buffer), &report, DefaultReplay()); err != nil || !strings.Contains(report.String(), "3 were made by another policy") {
+		t.Errorf("%v, %q", err, report.String())
+	}
+}
+
 func TestAReplayNamesTheLineAndTheSettingThatIsWrong(t *testing.T) {
 	log := decided(t).String()
 	for want, c := range map[string]struct {

@@ -87,7 +87,7 @@ func TestAttemptsAreBoundedAndSpread(t *testing.T) {
 	}
 }
 
-func TestAnAnswerThatBreaksOffEndsInAnErrorEventAndIsNotTriedAgain(t *testing.T) { // cases A2, A3, E2, H7, H8
+func TestAnAnswerThatBreaksOffEndsInAnErrorEventAndIsNotTriedAgain(t *testing.T) { // cases A2, A3, E2, E10, H7, H8
 	for _, dialect := range dialects {
 		for _, tc := range []struct {
 			name, reason string

@@ -247,3 +247,19 @@ func TestWhatWasRecordedUnderOneCostIsDecidedAgainUnderTheOther(t *testing.T) {
 		}
 	}
 }
+
+func TestSingleAnswersDoNotMoveTheRate(t *testing.T) {
+	for name, odd := range map[string]float64{"stalled": 600, "in no time": 1e-6} {
+		var r rate
+		for i := range 3 * rateWindow {
+			seconds := 1.0
+			if i%3 == 0 {
+				seconds = odd
+			}
+			r.learn(1000, seconds)
+		}
+		if got := r.tokens(8000); got != 1000 {
+			t.Errorf("%s: %v tokens a second, most answers say 1,000", name, got)
+		}
+	}
+}

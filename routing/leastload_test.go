@@ -105,7 +105,7 @@ func TestWorkCountsInTokensNotRequests(t *testing.T) {
 	}
 }
 
-// case C10, C11: whatever the policy, requests are counted, and loads do not change the count.
+// cases C10, C11: whatever the policy, requests are counted, and neither loads nor health checks change the count.
 func TestEveryPolicyCountsRequestsInFlight(t *testing.T) {
 	for _, policy := range policyNames {
 		r := newRouter(t, 3, func(c *Config) { c.Policy = policy })
@@ -115,6 +115,7 @@ func TestEveryPolicyCountsRequestsInFlight(t *testing.T) {
 		total := 0
 		for i := range 3 {
 			r.Observe(name(i), idle(start.Add(time.Second)))
+			r.Publish(fleetOf(3))
 			total += r.fleet.Load().byID[name(i)].inFlight
 		}
 		if total != 30 {

@@ -84,8 +84,9 @@ func TestPrefixHashKeepsBeginningsTogetherUntilCrowded(t *testing.T) {
 func TestCacheAwareTakesTheOwnerUntilCrowdedAndTheIdleOneOnAMiss(t *testing.T) {
 	r := newRouter(t, 3, func(c *Config) { c.Policy, c.BalanceAbs = "cache_aware", 5 })
 	r.Feed("w1").Apply(start, stored(1, 0, prompt(1600), 16))
-	for _, w := range []string{"w0", "w2"} {
+	for _, w := range []string{"w0", "w2"} { // these have the larger indexes, of other prompts
 		r.Feed(w).Apply(start, stored(1, 0, prompt(160), 16))
+		r.Feed(w).Apply(start, stored(2, 1<<20, prompt(9600)[1600:], 16))
 	}
 	got := map[string]int{}
 	for range 12 {

@@ -186,6 +186,24 @@ func newLeastLoad(c *Config) *leastLoad {
 // Mode returns what the cache preference may do at present.
 func (r *Router) Mode() Mode { return Mode(r.mode.Load()) }
 
+// Prefers says whether a mode has any effect: the preference goes by the score of least_load.
+func (r *Router) Prefers() bool { return r.scorer != nil }
+
+// Unused names the settings that have no effect as the others stand, and are not the defaults.
+func (r *Router) Unused() (keys []string) {
+	c, usual := &r.cfg, DefaultConfig()
+	if c.MeanDecodeTokens != usual.MeanDecodeTokens {
+		keys = append(keys, "least_load_mean_remaining_decode_tokens")
+	}
+	if r.Mode() != Off && !r.Prefers() {
+		keys = append(keys, "least_load_cache_mode")
+	}
+	if c.AssignmentMode != usual.AssignmentMode && r.pins == nil {
+		keys = append(keys, "assignment_mode")
+	}
+	return keys
+}
+
 // SetMode changes it for every decision that begins from now on.
 func (r *Router) SetMode(m Mode) { r.mode.Store(uint32(m)) }
 

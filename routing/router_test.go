@@ -3,6 +3,7 @@ package routing
 import (
 	"errors"
 	"fmt"
+	"slices"
 	"sync"
 	"testing"
 	"time"
@@ -123,4 +124,22 @@ func TestAFailedWorkerIsAvoidedWhileAnotherIsLeft(t *testing.T) {
 		}
 	}
 	pick(t, r, start, Request{Exclude: []string{"w0", "w1"}})
+}
+
+func TestSettingsWithoutEffectAreNamed(t *testing.T) {
+	for _, c := range []struct {
+		change func(*Config)
+		want   []string
+	}{
+		{nil, nil},
+		{func(c *Config) { c.Policy, c.CacheMode = "random", "enforce" }, []string{"least_load_cache_mode"}},
+		{func(c *Config) { c.Policy, c.AssignmentMode, c.CacheMode = "manual", "delegate", "enforce" }, nil},
+		{func(c *Config) { c.StickySessions, c.AssignmentMode, c.CacheMode = true, "min_load", "shadow" }, nil},
+		{func(c *Config) { c.AssignmentMode = "min_load" }, []string{"assignment_mode"}},
+		{func(c *Config) { c.MeanDecodeTokens = 100 }, []string{"least_load_mean_remaining_decode_tokens"}},
+	} {
+		if got := newRouter(t, 1, c.change).Unused(); !slices.Equal(got, c.want) {
+			t.Errorf("%q, want %q", got, c.want)
+		}
+	}
 }
