@@ -216,7 +216,10 @@ func readSpec(r *http.Request) (workers.Spec, error) {
 	}
 	in := workerSpec{Priority: 50, Cost: 1}
 	if err := json.Unmarshal(body, &in); err != nil {
-		return workers.Spec{}, fmt.Errorf("the body is no worker: %w", err)
+		if wrong, ok := errors.AsType[*json.UnmarshalTypeError](err); ok && wrong.Field != "" {
+			return workers.Spec{}, fmt.Errorf("%s: it cannot be a %s", wrong.Field, wrong.Value)
+		}
+		return workers.Spec{}, errors.New(`the body is no worker: send an object such as {"url":"grpc://host:port"}`)
 	}
 	if in.URL == "" {
 		return workers.Spec{}, errors.New("url: it is missing; give grpc://host:port")

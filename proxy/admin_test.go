@@ -86,8 +86,11 @@ func TestWorkersComeAndGo(t *testing.T) {
 		status, _ := b.call(t, "POST", "/v1/chat/completions", `{"model":"other","messages":[{"role":"user","content":"x"}]}`)
 		return status == 404
 	})
-	for _, bad := range []string{``, `{}`, `{"url":"http://x:1"}`, `{"url":"grpc://x:1","runtime":"no such"}`} {
-		if status, e := b.call(t, "POST", "/workers", bad); status != 400 || text(e["code"]) != "BAD_REQUEST" {
+	for bad, why := range map[string]string{
+		``: "send an object", `{}`: "url: it is missing", `{"url":"http://x:1"}`: "http://x:1", `{"url":"grpc://x:1","runtime":"no such"}`: "no such",
+		`{"url":5}`: "url: it cannot be a number", `[]`: "send an object",
+	} {
+		if status, e := b.call(t, "POST", "/workers", bad); status != 400 || text(e["code"]) != "BAD_REQUEST" || !strings.Contains(text(e["error"]), why) {
 			t.Errorf("%q: %d %s", bad, status, e)
 		}
 	}

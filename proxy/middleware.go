@@ -52,7 +52,7 @@ func (g *Gateway) account(x *exchange, r *http.Request) {
 	}
 	status, code, took := x.status, x.code, time.Since(x.start)
 	switch {
-	case code == "client_closed_request":
+	case code == "client_closed_request", code == "client_too_slow":
 		status = statusClientGone
 	case code != "" && status == http.StatusOK:
 		code = "stream_error"

@@ -13,7 +13,7 @@ type conversation struct {
 	req      *openai.ChatRequest
 	tpl      *chatTemplate
 	messages []Value
-	kwargs   *Dict // chat_template_kwargs, which win over all else
+	kwargs   *Dict // chat_template_kwargs, which win over all else but messages and tools
 }
 
 func newConversation(req *openai.ChatRequest, tpl *chatTemplate) (*conversation, error) {
@@ -26,6 +26,11 @@ func newConversation(req *openai.ChatRequest, tpl *chatTemplate) (*conversation,
 		d, ok := v.(*Dict)
 		if !ok {
 			return nil, invalid("chat_template_kwargs", "it must be an object.")
+		}
+		for _, own := range []string{"messages", "tools"} {
+			if _, ok := d.Get(own); ok {
+				return nil, invalid("chat_template_kwargs."+own, "it is a field of the request itself; send it there.")
+			}
 		}
 		c.kwargs = d
 	}

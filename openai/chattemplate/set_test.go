@@ -163,6 +163,19 @@ func TestKwargsWinOverWhatTheRequestImplies(t *testing.T) {
 	}
 }
 
+func TestKwargsDoNotReplaceWhatTheRequestSaysInFieldsOfItsOwn(t *testing.T) {
+	set, err := Parse(`{{ messages[0].content }}`)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, own := range []string{"messages", "tools"} {
+		_, err := set.Render(chat(t, hello+`,"chat_template_kwargs":{"`+own+`":[]}`), Special{}, goldenNow)
+		if e, ok := errors.AsType[*openai.Error](err); !ok || e.Param != "chat_template_kwargs."+own {
+			t.Errorf("%s: %v", own, err)
+		}
+	}
+}
+
 func TestThinkingFollowsTheTemplatesOwnDefault(t *testing.T) {
 	onByDefault := `{% if enable_thinking is defined and enable_thinking is false %}<think></think>{% endif %}`
 	offByDefault := `{% if thinking is not defined %}{% set thinking = false %}{% endif %}{% if thinking %}<think>{% else %}</think>{% endif %}`
