@@ -34,7 +34,7 @@ func (g *Gateway) embed(x *exchange, r *http.Request) error {
 		}
 		out := openai.Embeddings{Model: m.name, Base64: req.Base64}
 		for _, in := range req.Input.List {
-			p := &prompt{model: m, text: in.Text, tokens: in.Tokens, route: "embeddings", field: "input"} // an answer does not say what was cached
+			p := &prompt{model: m, text: in.Text, tokens: in.Tokens, route: "embeddings", field: "input", key: req.User} // an answer does not say what was cached
 			if p.tokens == nil {
 				p.tokens = m.language.tokens.Encode(p.text, true)
 			}

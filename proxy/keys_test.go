@@ -44,6 +44,11 @@ func TestARoutingKeyStaysWithAWorker(t *testing.T) {
 		if got := chosenWorker(t, b, fmt.Sprintf(`,"prompt_cache_key":%q`, key)); got != home {
 			t.Errorf("the prompt's cache key %s went to %s, not %s", key, got, home)
 		}
+		resp := b.post(t, t.Context(), "/v1/embeddings", fmt.Sprintf(`{"model":"demo","input":"a","user":%q}`, key))
+		resp.Body.Close()
+		if got := resp.Header.Get("X-Smg-Routed-Worker-Id"); got != home {
+			t.Errorf("the embedding for user %s came from %s, not %s", key, got, home)
+		}
 	}
 	if len(homes) != 3 {
 		t.Errorf("three new keys were to live on three workers, as round_robin has it: %v", homes)

@@ -12,7 +12,7 @@ def about_demo(node):
     if not isinstance(node, dict):
         return node
     node = {key: about_demo(value) for key, value in node.items()}
-    if isinstance(node.get("properties"), dict) and node["properties"].get("model", {}).get("type") == "string":
+    if isinstance(node.get("properties"), dict) and node["properties"].get("model", {}).get("type") in ("string", ["string", "null"]):
         node["properties"]["model"] = {"type": "string", "enum": ["demo"]}
     return node
 
