@@ -109,6 +109,31 @@ func (f *fleet) print() {
 	fmt.Println()
 }
 
+// describe names a worker and what it is.
+func (f *fleet) describe(url string) string {
+	for i, m := range f.workers {
+		if m.URL() == url {
+			return fmt.Sprintf("%s (%s, %s)", url, m.dialect, kinds[i%len(kinds)].Servicer)
+		}
+	}
+	return "none"
+}
+
+// explains says whether what was done to the workers explains so many certificates lost by gaps: one each time, and once
+// more where a history that has a gap is told again.
+func (f *fleet) explains(gaps float64) error {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	done := 0
+	for _, name := range []string{"lost batches", "gaps", "data loss", "overtaken batches"} {
+		done += f.troubles[name]
+	}
+	if gaps > float64(2*done) {
+		return fmt.Errorf("%.0f certificates were lost by gaps, of which there were %d", gaps, done)
+	}
+	return nil
+}
+
 // trouble disturbs one worker after another until ctx ends.
 func (f *fleet) trouble(ctx context.Context, g *gateway) {
 	var all sync.WaitGroup

@@ -122,6 +122,18 @@ func (g *gateway) byLabel(name, label string) map[string]float64 {
 	return found
 }
 
+// worst returns the worker with the largest sample whose labels contain text.
+func (g *gateway) worst(name, text string) (url string, most float64) {
+	for _, line := range g.samples(name) {
+		if n := value(line); n > most && strings.Contains(line, text) {
+			_, rest, _ := strings.Cut(line, `worker="`)
+			url, _, _ = strings.Cut(rest, `"`)
+			most = n
+		}
+	}
+	return url, most
+}
+
 // chats is an open load: streamed turns of a fixed set of sessions, so that what there is to hold is bounded.
 type chats struct {
 	sent, failed atomic.Int64

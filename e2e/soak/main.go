@@ -9,6 +9,7 @@ package main
 
 import (
 	"context"
+	"errors"
 	"flag"
 	"fmt"
 	"os"
@@ -72,6 +73,7 @@ func soak(ctx context.Context, o options) error {
 	}
 	violations := g.sum("leeway_bound_violations_total", "")
 	losses := g.byLabel("leeway_kv_certificate_losses_total", "reason")
+	worst, most := g.worst("leeway_kv_certificate_losses_total", `reason="gap"`)
 	if err := g.end(); err != nil {
 		return err
 	}
@@ -80,9 +82,10 @@ func soak(ctx context.Context, o options) error {
 		return err
 	}
 	f.print()
-	fmt.Printf("gateway     claims audited: %.0f exact, %.0f under, %.0f over; certificates lost: %v\n", counted["exact"], counted["under"], counted["over"], losses)
+	fmt.Printf("gateway     claims audited: %.0f exact, %.0f under, %.0f over; certificates lost: %v, at most %.0f by gaps at one worker: %s\n",
+		counted["exact"], counted["under"], counted["over"], losses, most, f.describe(worst))
 	a.print()
-	return a.verdict(rest, violations, memory)
+	return errors.Join(a.verdict(rest, violations, memory), f.explains(losses["gap"]))
 }
 
 // run loads the fleet and disturbs it until the time is up; it returns the gateway's memory over time, in bytes.
