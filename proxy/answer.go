@@ -2,7 +2,6 @@ package proxy
 
 import (
 	"leeway/openai"
-	"leeway/openai/reasoning"
 	"leeway/openai/tokenizer"
 	"leeway/workers/engine"
 )
@@ -17,6 +16,7 @@ type plan struct {
 	skipSpecial  bool
 	thoughts     string // the parser of reasoning; "": none
 	startsInside bool   // the prompt has opened a thought
+	thoughtsOver bool   // the prompt has closed one
 	thoughtsLast bool   // a thought is kept until it ends
 	thoughtsSaid bool   // thoughts are content, and keep their markers
 	calls        *callPlan
@@ -47,11 +47,7 @@ func newAnswer(p *plan, ours int, earlier *answer) (*answer, error) {
 		*c = choice{plan: p, index: a.first + i, decoder: p.tokens.NewDecoder(p.skipSpecial), stops: stops{words: p.stops}}
 		var err error
 		if p.thoughts != "" {
-			parser := reasoning.New
-			if p.calls == nil {
-				parser = reasoning.NewLast
-			}
-			if c.reasoning, err = parser(p.thoughts, p.startsInside); err != nil {
+			if c.reasoning, err = p.thoughtsParser(); err != nil {
 				return nil, err
 			}
 		}

@@ -26,8 +26,9 @@ const (
 )
 
 var (
+	callEnds   = []string{blockEnd, messageBegin, "<|content_model_end_sampling|>"}
 	blockKinds = []string{thoughtBlock, callBlock, "<|content_text|>", "<|content_invoke_tool_text|>", "<|content_tool_error|>"}
-	blockMarks = append([]string{messageBegin, blockEnd, "<|content_model_end_sampling|>"}, blockKinds...)
+	blockMarks = slices.Concat(callEnds, blockKinds)
 )
 
 // maxBlockName bounds a message's name, so that text that begins without a space is not held back for long.
@@ -37,11 +38,15 @@ func (b *blocks) read(text string, eof bool) []Piece {
 	b.buf += text
 	b.out = b.out[:0]
 	for !b.header || b.named(eof) {
-		at, mark := first(b.buf, blockMarks)
+		marks := blockMarks
+		if b.call { // its arguments may hold any text
+			marks = callEnds
+		}
+		at, mark := first(b.buf, marks)
 		if at < 0 {
 			n := len(b.buf)
 			if !eof {
-				n -= held(b.buf, blockMarks...)
+				n -= held(b.buf, marks...)
 			}
 			b.pass(n)
 			break

@@ -12,9 +12,12 @@ type fence struct {
 	form    int    // of the fence that is open; −1 if the prompt opened it
 	suffix  string // of its name
 	state   state
-	buf     string // what is not decided yet
-	spoken  bool   // content other than white space has come out
-	marked  string // the end of content, which may be half a marker to be dropped
+	buf     string   // what is not decided yet
+	spoken  bool     // content other than white space has come out
+	marked  string   // the end of content, which may be half a marker to be dropped
+	calls   []string // what a call begins with
+	ends    []string // what it ends with
+	then    state    // behind the call
 	out     pieces
 }
 
@@ -25,6 +28,7 @@ const (
 	entering              // inside, and the opening marker may be repeated
 	inside
 	outside // behind the fence, for good
+	calling // all that stands in a call is the tool parser's
 )
 
 func (f *fence) read(text string, eof bool) []Piece {
@@ -47,13 +51,49 @@ func (f *fence) step(eof bool) bool {
 		return f.enter(eof)
 	case inside:
 		return f.inside(eof)
+	case calling:
+		return f.call(eof)
 	}
 	n := len(f.buf)
-	if !eof {
+	if f.markers.drop != nil {
+		at, mark := first(f.buf, f.calls)
+		if at >= 0 {
+			f.opensCall(at, mark)
+			return true
+		}
+		if !eof {
+			n -= held(f.buf, f.calls...)
+		}
+	} else if !eof {
 		n -= partialRune(f.buf)
 	}
 	f.say(f.take(n))
 	return false
+}
+
+// opensCall passes on content up to a call and what that begins with.
+func (f *fence) opensCall(at int, mark string) {
+	f.say(f.take(at))
+	f.release()
+	f.out.put(Content, f.take(len(mark)))
+	f.then = outside
+	if f.markers.again {
+		f.then, f.spoken = before, true
+	}
+	f.state = calling
+}
+
+// call passes on a call to its end, and reports whether that has come.
+func (f *fence) call(eof bool) bool {
+	at, mark := first(f.buf, f.ends)
+	n := at + len(mark)
+	if at >= 0 {
+		f.state = f.then
+	} else if n = len(f.buf); !eof {
+		n -= held(f.buf, f.ends...)
+	}
+	f.out.put(Content, f.take(n))
+	return at >= 0
 }
 
 // say puts out content without the markers around it.
@@ -98,10 +138,15 @@ func (f *fence) take(n int) string {
 // maxBlank is how much white space before the fence is taken for layout; more is content.
 const maxBlank = 1024
 
-// before passes on content up to the opening marker. White space alone before it is dropped. It reports whether the
-// marker has come.
+// before passes on content up to the opening marker, or to a call: no thought begins in one. White space alone before the
+// marker is dropped. It reports whether either has come.
 func (f *fence) before(eof bool) bool {
-	at, end, held := f.opens(f.buf)
+	text := f.buf
+	call, mark := first(f.buf, f.calls)
+	if call >= 0 {
+		text = f.buf[:call]
+	}
+	at, end, hold := f.opens(text)
 	if at >= 0 {
 		if content := f.take(at); f.spoken || !layout(content) {
 			f.say(content)
@@ -110,9 +155,13 @@ func (f *fence) before(eof bool) bool {
 		f.state = inside
 		return true
 	}
+	if call >= 0 {
+		f.opensCall(call, mark)
+		return true
+	}
 	n := len(f.buf)
 	if !eof {
-		n -= held
+		n -= max(hold, held(f.buf, f.calls...))
 	}
 	if f.spoken || !layout(f.buf[:n]) || eof {
 		f.spoken = true

@@ -44,6 +44,21 @@ func (p *Parser) Flush() (reasoning, content string) { return join(p.read("", tr
 // Pieces is Add, or at the answer's end Flush, for one who wants to keep thoughts in their place.
 func (p *Parser) Pieces(text string, eof bool) []Piece { return p.read(text, eof) }
 
+// Closed tells that the prompt has closed the fence: no thought comes, unless the family thinks often.
+func (p *Parser) Closed() {
+	if f, ok := p.reader.(*fence); ok && f.state == before && !f.markers.again {
+		f.state = outside
+	}
+}
+
+// Spare tells what calls begin and end with. What stands in between is content whatever it holds, and unless the family
+// thinks often so is all behind.
+func (p *Parser) Spare(open, ends []string) {
+	if f, ok := p.reader.(*fence); ok {
+		f.calls, f.ends = open, ends
+	}
+}
+
 func join(pieces []Piece) (reasoning, content string) {
 	if len(pieces) == 1 && pieces[0].Kind == Content {
 		return "", pieces[0].Text
@@ -230,9 +245,6 @@ func (m markers) endsIn(text, marker string) bool {
 	_, end, _ := m.find(text[at:], marker)
 	return end == len(text)-at
 }
-
-// NeedsSpecialTokens reports whether a family's markers are special tokens, whatever the tokenizer.
-func NeedsSpecialTokens(name string) bool { return families[name].special }
 
 // Hidden reports whether a family's markers are lost when special tokens are skipped in decoding, by what the tokenizer
 // holds for special.

@@ -69,6 +69,8 @@ var answers = []struct {
 	{"inkling", false, "f<|content_invoke_tool_json|>{}<|end_message|>", "", "<|content_invoke_tool_json|>{}<|end_message|>"},
 	{"inkling", false, "自问<|content_thinking|>Hm.<|end_message|><|message_model|>me<|content_text|>OK<|end_message|>", "Hm.", "OK"},
 	{"inkling", false, "OK<|end_message|><|message_model|>bare<|end_message|>", "", "OKbare"},
+	{"inkling", false, `<|content_invoke_tool_json|>{"a":"<|content_thinking|>b<|content_text|>"}<|end_message|><|content_thinking|>Hm`, "Hm",
+		`<|content_invoke_tool_json|>{"a":"<|content_thinking|>b<|content_text|>"}<|end_message|>`},
 	{"inkling", false, "OK<|content_tex", "", "OK<|content_tex"},
 	{"inkling", false, "so be it<|content_text|>x<|content_invoke_tool_text|>y<|content_tool_error|>z", "", "so be itxyz"},
 	{"inkling", false, "<|message_model|>" + strings.Repeat("x", 200) + "<|content_text|>", "", strings.Repeat("x", 200)},
@@ -321,7 +323,7 @@ func TestModelsChooseTheirFamily(t *testing.T) {
 	if _, err := New("nosuch", false); err == nil || !strings.Contains(err.Error(), "qwen3") {
 		t.Errorf("unknown parser: %v", err)
 	}
-	if !NeedsSpecialTokens("harmony") || NeedsSpecialTokens("qwen3") || !StartsInside("step3") {
+	if StartsInside("harmony") || !StartsInside("step3") {
 		t.Error("facts about families are wrong")
 	}
 }

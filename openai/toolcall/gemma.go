@@ -154,5 +154,5 @@ func (a *gemmaArgs) value(text string, eof bool) (int, string) {
 		n = len(text)
 	}
 	a.fresh, a.want = false, wantMore
-	return n, string(appendTyped(nil, strings.TrimSpace(text[:n]), anyKind))
+	return n, string(appendTyped(nil, strings.TrimSpace(text[:n]), numberKind))
 }

@@ -1,0 +1,23 @@
+package proxy
+
+import (
+	"fmt"
+	"testing"
+)
+
+func TestArgumentsMayHoldTheMarksOfThoughts(t *testing.T) {
+	for _, tc := range []struct{ reasoning, format, text string }{
+		{"qwen3", "qwen", `<tool_call>{"name": "weather", "arguments": {"city": "a <think>b</think> %s"}}</tool_call>`},
+		{"gemma4", "gemma4", `<|tool_call>call:weather{city:<|"|>a <think>b</think> %s<|"|>}<tool_call|>`},
+		{"inkling", "inkling", `weather<|content_invoke_tool_json|>{"args":{"city":"a <think>b</think> %s"},"name":"weather"}<|end_message|>`},
+		{"harmony", "harmony", ` to=functions.weather<|channel|>commentary json<|message|>{"city": "a <think>b</think> %s"}<|call|>`},
+	} {
+		mark := map[string]string{"gemma4": "<|channel>thought x", "inkling": "<|content_thinking|>x"}[tc.reasoning]
+		b := start(t, one(t, "vllm", fmt.Sprintf(tc.text, mark)), func(s *setup) { s.models.ReasoningParser, s.models.ToolCallParser = tc.reasoning, tc.format })
+		got := b.bothWays(t, weather)
+		want := called{calls: []string{`weather({"city":"a <think>b</think> ` + mark + `"})`}, ids: 1, finish: "tool_calls"}
+		if fmt.Sprintf("%+v", got) != fmt.Sprintf("%+v", want) {
+			t.Errorf("%s\n got %+v\nwant %+v", tc.format, got, want)
+		}
+	}
+}
