@@ -97,7 +97,7 @@ var chatFields = map[string]func(*scanner, *ChatRequest){
 	"n":        func(s *scanner, r *ChatRequest) { r.N = s.choices(maxChoices) },
 	"stream":   func(s *scanner, r *ChatRequest) { r.Stream = s.flag(false) },
 	"stream_options": func(s *scanner, r *ChatRequest) {
-		r.streamOptions = s.streamOptions(&r.IncludeUsage, &r.ContinuousUsage)
+		r.streamOptions = s.streamOptions(&r.IncludeUsage, &r.ContinuousUsage, &r.Ignored)
 	},
 	"logprobs":               func(s *scanner, r *ChatRequest) { r.Logprobs = s.flag(false) },
 	"top_logprobs":           func(s *scanner, r *ChatRequest) { r.TopLogprobs = s.topLogprobs() },

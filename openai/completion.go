@@ -35,7 +35,7 @@ var completionFields = map[string]func(*scanner, *CompletionRequest){
 	"suffix":  func(s *scanner, r *CompletionRequest) { s.noSuffix() },
 	"stream":  func(s *scanner, r *CompletionRequest) { r.Stream = s.flag(false) },
 	"stream_options": func(s *scanner, r *CompletionRequest) {
-		r.streamOptions = s.streamOptions(&r.IncludeUsage, &r.ContinuousUsage)
+		r.streamOptions = s.streamOptions(&r.IncludeUsage, &r.ContinuousUsage, &r.Ignored)
 	},
 	"logprobs":   func(s *scanner, r *CompletionRequest) { r.Logprobs = s.count(0, maxTopLogprobs) },
 	"rid":        func(s *scanner, r *CompletionRequest) { r.RID = s.text() },

@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"math"
 	"strconv"
+	"unicode/utf8"
 )
 
 // decode reads a body by a table of its fields, then lets settle look at the whole. Sampling fields are read if p is set;
@@ -97,10 +98,15 @@ func (s *scanner) oneOf(allowed ...string) string {
 
 // clip bounds what an error repeats of a client's text.
 func clip(t string) string {
-	if len(t) > 64 {
-		return t[:64] + "…"
+	const most = 64
+	if len(t) <= most {
+		return t
 	}
-	return t
+	end := most
+	for end > most-utf8.UTFMax && !utf8.RuneStart(t[end]) {
+		end--
+	}
+	return t[:end] + "…"
 }
 
 // list writes the words of a choice: 'a', 'b' or 'c'.

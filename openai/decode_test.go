@@ -102,9 +102,30 @@ func TestToolChoiceIsSettled(t *testing.T) {
 }
 
 func TestIgnoredFieldsAreNamed(t *testing.T) {
-	r := chat(t, `,"service_tier":"auto","metadata":null,"zeta":[1],"a b":1,"temperature":0,"store":false`)
-	if !reflect.DeepEqual(r.Ignored, []string{"service_tier", "zeta", "store"}) {
-		t.Errorf("ignored are %v", r.Ignored)
+	long := strings.Repeat("é", 40)
+	tools := `,"tools":[{"type":"function","function":{"name":"f"}}]`
+	for fields, want := range map[string][]string{
+		`,"service_tier":"auto","metadata":null,"zeta":[1],"temperature":0,"store":false`: {"service_tier", "zeta", "store"},
+		`,"a b":1,"é":2,"":3,"x\n":4`: {"a b", "é", "", "x\n"},
+		`,"` + long + `":1`:           {long[:64] + "…"},
+		`,"zeta":1,"zeta":2`:          {"zeta"},
+		`,"stream":true,"stream_options":{"include_usage":true,"more":1,"less":null}`: {"stream_options.more"},
+		`,"functions":[{"name":"f"}]`:                          nil,
+		`,"functions":[{"name":"g"}]` + tools:                  {"functions"},
+		`,"function_call":"auto","tool_choice":"auto"` + tools: {"function_call"},
+		`,"function_call":{"name":"f"}` + tools:                nil,
+	} {
+		if got := chat(t, fields).Ignored; !reflect.DeepEqual(got, want) {
+			t.Errorf("%s: ignored are %q", fields, got)
+		}
+	}
+	r, err := DecodeGenerate([]byte(`{"text":"a","sampling_params":{"zeta":1}}`))
+	if err != nil || !reflect.DeepEqual(r.Ignored, []string{"sampling_params.zeta"}) {
+		t.Errorf("ignored are %q, %v", r.Ignored, err)
+	}
+	c, err := DecodeCompletion([]byte(`{"model":"m","prompt":"a","stream":true,"stream_options":{"é":1}}`))
+	if err != nil || !reflect.DeepEqual(c.Ignored, []string{"stream_options.é"}) {
+		t.Errorf("ignored are %q, %v", c.Ignored, err)
 	}
 }
 

@@ -1,22 +1,25 @@
 package openai
 
-import "encoding/json"
+import (
+	"encoding/json"
+	"slices"
+)
 
 // maxIgnored bounds how many ignored fields are named.
 const maxIgnored = 16
 
-// ignore notes the member being read as one that changes nothing, if it was set and its name is fit to be repeated.
+// ignore notes the member being read as one that changes nothing, if it was set.
 func (s *scanner) ignore(names *[]string, set bool) {
-	name := s.path[len(s.path)-1].name
-	if !set || s.err != nil || len(*names) == maxIgnored || len(name) == 0 || len(name) > 64 {
-		return
+	if set && s.err == nil {
+		noteIgnored(names, s.param())
 	}
-	for _, c := range name {
-		if c != '_' && c != '-' && c != '.' && (c < '0' || c > '9') && (c|0x20 < 'a' || c|0x20 > 'z') {
-			return
-		}
+}
+
+// noteIgnored adds a field, each once, and no more of its name than an error would repeat.
+func noteIgnored(names *[]string, field string) {
+	if field = clip(field); len(*names) < maxIgnored && !slices.Contains(*names, field) {
+		*names = append(*names, field)
 	}
-	*names = append(*names, string(name))
 }
 
 // How many answers one request may ask for.
@@ -45,7 +48,7 @@ func (s *scanner) topLogprobs() int {
 }
 
 // streamOptions reports whether the field is set at all. Continuous usage is one of usage.
-func (s *scanner) streamOptions(usage, continuous *bool) bool {
+func (s *scanner) streamOptions(usage, continuous *bool, ignored *[]string) bool {
 	*usage, *continuous = false, false
 	if s.null() {
 		return false
@@ -57,7 +60,7 @@ func (s *scanner) streamOptions(usage, continuous *bool) bool {
 		case "continuous_usage_stats":
 			*continuous = s.flag(false)
 		default:
-			s.skip()
+			s.ignore(ignored, s.value() != nil)
 		}
 	})
 	*continuous = *continuous && *usage

@@ -282,28 +282,39 @@ func (s *scanner) toolCalls() (calls []ToolCall) {
 	return calls
 }
 
-// settleTools applies the older names and checks the choice against the tools.
+// settleTools applies the older names, which are without effect beside the newer, and checks the choice against the tools
+// in the names that the client used.
 func (r *ChatRequest) settleTools(s *scanner) {
-	if r.Tools == nil {
-		r.Tools = r.functions
+	list, choice := "tools", "tool_choice"
+	switch {
+	case r.Tools != nil && r.functions != nil:
+		noteIgnored(&r.Ignored, "functions")
+	case r.functions != nil:
+		r.Tools, list = r.functions, "functions"
 	}
 	c := &r.ToolChoice
-	if c.Mode == "" {
-		*c = r.functionChoice
+	switch {
+	case c.Mode != "" && r.functionChoice.Mode != "":
+		noteIgnored(&r.Ignored, "function_call")
+	case r.functionChoice.Mode != "":
+		*c, choice = r.functionChoice, "function_call"
+		if r.Tools == nil {
+			list = "functions"
+		}
 	}
 	if c.Mode == "" {
 		c.Mode = ToolAuto
 	}
 	if len(r.Tools) == 0 {
 		if c.Forced() || c.Allowed != nil {
-			s.failAt("tool_choice", CodeChoiceNeedsTools, "a tool can be required only when 'tools' declares one.")
+			s.failAt(choice, CodeChoiceNeedsTools, "a tool can be required only when '%s' declares one.", list)
 		}
 		c.Mode = ToolNone
 		return
 	}
 	for _, name := range append(c.Allowed[:len(c.Allowed):len(c.Allowed)], c.Name) {
 		if name != "" && !r.declares(name) {
-			s.failAt("tool_choice", CodeChoiceNotFound, "no function %q is declared in 'tools'.", clip(name))
+			s.failAt(choice, CodeChoiceNotFound, "no function %q is declared in '%s'.", clip(name), list)
 		}
 	}
 }

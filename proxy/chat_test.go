@@ -290,9 +290,9 @@ func TestClientsSecretsAndIDsStayHere(t *testing.T) { // cases F1, H6
 func TestFieldsWithoutEffectAreNamedInAHeader(t *testing.T) {
 	b := start(t, one(t, "sglang", greeting))
 	for _, members := range []string{``, `,"stream":true`} {
-		a := b.chat(t, members+`,"seed":7,"lora_path":"x","verbosity":"low","no such":1,"unheard_of":1`)
+		a := b.chat(t, members+`,"seed":7,"lora_path":"x","verbosity":"low","no such":1,"é,":1,"":1,"unheard_of":1`)
 		got := a.header.Get("X-Leeway-Ignored-Parameters")
-		for _, name := range []string{"seed", "lora_path", "verbosity", "unheard_of"} {
+		for _, name := range []string{"seed", "lora_path", "verbosity", "unheard_of", "no%20such", "%C3%A9%2C", `""`} {
 			if !strings.Contains(got, name) {
 				t.Errorf("%q does not name %s", got, name)
 			}
@@ -320,9 +320,11 @@ func TestFieldsWithoutEffectAreRefusedIfSoConfigured(t *testing.T) {
 			if a := b.chat(t, members+`,"seed":7`); a.status != status {
 				t.Errorf("%s: %d %s", dialect, a.status, a.body)
 			}
-			a := b.chat(t, members+`,"verbosity":"low"`)
-			if e := errorOf(t, a.body); a.status != 400 || e.Code != "unsupported_parameter" || e.Param != "verbosity" {
-				t.Errorf("%s: %d %s", dialect, a.status, a.body)
+			for field, more := range map[string]string{"verbosity": `"verbosity":"low"`, "é": `"é":1`, "functions": weather[1:] + `,"functions":[{"name":"f"}]`} {
+				a := b.chat(t, members+","+more)
+				if e := errorOf(t, a.body); a.status != 400 || e.Code != "unsupported_parameter" || e.Param != field {
+					t.Errorf("%s: %d %s", dialect, a.status, a.body)
+				}
 			}
 		}
 		b.atRest(t)

@@ -1,10 +1,12 @@
 package proxy
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"math/rand/v2"
 	"net/http"
+	"net/url"
 	"slices"
 	"strings"
 	"time"
@@ -176,9 +178,7 @@ func (g *Gateway) tellIgnored(ignored []string, header func(name, value string))
 	const most = 20
 	var names []string
 	for _, f := range ignored[:min(len(ignored), most)] {
-		if isToken(f) && len(f) <= 64 {
-			names = append(names, f)
-		}
+		names = append(names, cmp.Or(url.PathEscape(f), `""`)) // a header holds no more than ASCII
 	}
 	if len(names) > 0 {
 		header("X-Leeway-Ignored-Parameters", strings.Join(names, ", "))
