@@ -105,7 +105,7 @@ func TestParametersAreTypedByTheirSchema(t *testing.T) {
 		{"undeclared", "1", `1`},
 		{"undeclared", "x", `"x"`},
 	} {
-		if got := string(appendTyped(nil, x.text, tools.of("get_weather").kinds[x.parameter])); got != x.want {
+		if got := string(appendTyped(nil, x.text, tools.of("get_weather").kind(x.parameter))); got != x.want {
 			t.Errorf("%s=%s: %s, want %s", x.parameter, x.text, got, x.want)
 		}
 	}

@@ -20,7 +20,7 @@ var m3Tags = &tags{
 func m3Head(p *Parser, c *cursor, more bool) (start, bool) {
 	s, ok := tagHead(m3Tags)(p, c, more)
 	if ok {
-		s.args = &nestedArgs{tagArgs: tagArgs{tags: m3Tags, kinds: p.tools.of(s.name).kinds}, schema: p.tools.of(s.name).shape}
+		s.args = &nestedArgs{tagArgs: tagArgs{tags: m3Tags, tool: p.tools.of(s.name)}, schema: p.tools.of(s.name).shape}
 	}
 	return s, ok
 }

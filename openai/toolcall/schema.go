@@ -2,6 +2,7 @@ package toolcall
 
 import (
 	"encoding/json"
+	"math"
 	"strconv"
 	"strings"
 
@@ -15,17 +16,31 @@ type tools map[string]*signature
 type signature struct {
 	schema json.RawMessage
 	shape  shape
-	kinds  map[string]kind // by a parameter's name; nil until the schema is read
+	kinds  map[string]kind // by a declared parameter's name; nil until the schema is read
+	others kind            // of all other parameters
 }
 
-// kind says how a parameter that comes as text is to be written in JSON.
+func (s *signature) kind(parameter string) kind {
+	if k, ok := s.kinds[parameter]; ok {
+		return k
+	}
+	return s.others
+}
+
+// kind is the set of what a parameter that comes as text may be in JSON.
 type kind uint8
 
 const (
-	anyKind    kind = iota // as JSON if it is JSON, else as a string
-	textKind               // always as a string
-	nullOrText             // null, else as a string
-	numberKind             // as anyKind, but any way to write a number is one
+	textKind kind = 1 << iota
+	nullKind
+	boolKind
+	integerKind
+	fractionKind
+	listKind
+	objectKind
+
+	anyKind    kind = 0 // the schema does not say
+	numberKind      = integerKind | fractionKind
 )
 
 func (t tools) declares(name string) bool {
@@ -52,66 +67,112 @@ func (t tools) of(name string) *signature {
 		for _, name := range s.shape.Properties.names {
 			s.kinds[name] = s.shape.member(name).kind()
 		}
+		s.others = s.shape.child(s.shape.Others).kind()
 	}
 	return s
 }
 
-// kindOf is the kind that all of a parameter's types agree on.
-func kindOf(types []string) kind {
-	text, null, number := false, false, false
+// kindOf is the kind of a schema's types, anyKind if one of them is none of JSON's.
+func kindOf(types []string) (k kind) {
 	for _, t := range types {
 		switch t {
 		case "string":
-			text = true
+			k |= textKind
 		case "null":
-			null = true
-		case "integer", "number":
-			number = true
+			k |= nullKind
+		case "boolean":
+			k |= boolKind
+		case "integer":
+			k |= integerKind
+		case "number":
+			k |= numberKind
+		case "array":
+			k |= listKind
+		case "object":
+			k |= objectKind
 		default:
 			return anyKind
 		}
 	}
-	switch {
-	case number && !text:
-		return numberKind
-	case number:
-		return anyKind
-	case text && null:
-		return nullOrText
-	case text:
-		return textKind
-	}
-	return anyKind
+	return k
 }
 
-// appendTyped appends a value that came as text in the JSON that its kind asks for.
+// appendTyped appends a value that came as text. What reads as JSON is that, unless it may be a string and not what it
+// reads as.
 func appendTyped(dst []byte, text string, k kind) []byte {
+	if k == textKind {
+		return openai.AppendString(dst, text)
+	}
 	bare := strings.TrimSpace(text)
-	if k == numberKind {
+	if k&numberKind != 0 && k&textKind == 0 {
 		if n, ok := number(bare); ok {
 			return append(dst, n...)
 		}
 	}
-	switch {
-	case k == textKind:
+	v, is := literal(bare)
+	if k.asText(is) {
 		return openai.AppendString(dst, text)
-	case bare == "null" || bare == "None":
-		return append(dst, "null"...)
-	case k == nullOrText:
-		return openai.AppendString(dst, text)
-	case bare == "True":
-		return append(dst, "true"...)
-	case bare == "False":
-		return append(dst, "false"...)
-	case json.Valid([]byte(bare)):
-		return append(dst, compact(bare)...)
-	case bare != "" && (bare[0] == '{' || bare[0] == '['):
-		c := &cursor{text: bare, eof: true} // some models write lists and objects as Python does
-		if v, ok := pythonValue(c, nil, 0); ok && c.pos == len(bare) {
-			return append(dst, v...)
+	}
+	return append(dst, v...)
+}
+
+// asText reports whether a text that reads as one kind is a string nevertheless. Where that or null is all it may be, also
+// one in quotes is taken as it stands.
+func (k kind) asText(is kind) bool {
+	return is == anyKind || k&textKind != 0 && k&is == 0 || k == textKind|nullKind && is == textKind
+}
+
+// literal reads a text as JSON, or as Python writes it, and says what it is; anyKind if it is neither.
+func literal(text string) (v string, is kind) {
+	switch text {
+	case "":
+		return "", anyKind
+	case "null", "None":
+		return "null", nullKind
+	case "true", "True":
+		return "true", boolKind
+	case "false", "False":
+		return "false", boolKind
+	}
+	is = begins(text)
+	if json.Valid([]byte(text)) {
+		if is == numberKind {
+			is = fractionKind
+			if n, err := strconv.ParseFloat(text, 64); err == nil && n == math.Trunc(n) {
+				is = integerKind
+			}
+		}
+		return compact(text), is
+	}
+	if is == listKind || is == objectKind {
+		c := &cursor{text: text, eof: true}
+		if v, ok := pythonValue(c, nil, 0); ok && c.pos == len(text) {
+			return string(v), is
 		}
 	}
-	return openai.AppendString(dst, text)
+	return "", anyKind
+}
+
+// begins is what a JSON text may be by its first byte.
+func begins(text string) kind {
+	if text == "" {
+		return anyKind
+	}
+	switch b := text[0]; {
+	case b == '"':
+		return textKind
+	case b == '{':
+		return objectKind
+	case b == '[':
+		return listKind
+	case b == 't' || b == 'f':
+		return boolKind
+	case b == 'n':
+		return nullKind
+	case digit(b) || b == '-':
+		return numberKind
+	}
+	return anyKind
 }
 
 // number is the JSON of a number with a sign, zeros or a point in front, as a schema's number may be written. One that is

@@ -18,10 +18,10 @@ func TestSchemasThatReferToEachOtherEnd(t *testing.T) {
 		`{"properties":{"x":{"$ref":"#/$defs/a"}},"$defs":{"a":` + again(40, "a") + `}}`:                                    textKind,
 		`{"properties":{"x":{"$ref":"#/$defs/a"}},"$defs":{"a":` + again(40, "b") + `,"b":` + again(40, "a") + `}}`:         textKind,
 		`{"properties":{"x":{"$ref":"#/$defs/a"}},"$defs":{"a":` + again(maxLooks, "b") + `,"b":{"type":"string"}}}`:        anyKind,
-		`{"properties":{"x":{"anyOf":[{"$ref":"#/definitions/a"},{"type":"null"}]}},"definitions":{"a":{"type":"string"}}}`: nullOrText,
+		`{"properties":{"x":{"anyOf":[{"$ref":"#/definitions/a"},{"type":"null"}]}},"definitions":{"a":{"type":"string"}}}`: textKind | nullKind,
 	} {
 		tools := newTools([]openai.Tool{{Name: "f", Parameters: json.RawMessage(parameters)}})
-		if got := tools.of("f").kinds["x"]; got != want {
+		if got := tools.of("f").kind("x"); got != want {
 			t.Errorf("%.80s: %d, want %d", parameters, got, want)
 		}
 	}

@@ -21,26 +21,12 @@ type shape struct {
 	Ref         string                     `json:"$ref"`
 	Defs        map[string]json.RawMessage `json:"$defs"`
 	Definitions map[string]json.RawMessage
+	Nullable    json.RawMessage
+	Others      json.RawMessage `json:"additionalProperties"`
 
 	raw  json.RawMessage
 	defs *definitions
 	ref  string // by which this one was found
-}
-
-// definitions are what the references of one schema name, each read once.
-type definitions struct {
-	raw  map[string]json.RawMessage
-	read map[string]shape
-	top  *shape // the schema that holds them
-	left int    // bytes of it that may still be written again in a grammar
-}
-
-// maxCopied bounds how many bytes of one tool's schema its grammar repeats. What is beyond is left free.
-const maxCopied = 256 << 10
-
-func (d *definitions) afford(n int) bool {
-	d.left -= n
-	return d.left >= 0
 }
 
 // properties are an object's members, in the order in which its schema names them.
@@ -75,14 +61,14 @@ func (p *properties) UnmarshalJSON(data []byte) error {
 func readShape(raw json.RawMessage) shape {
 	s := parseShape(raw)
 	top := s
-	s.defs = &definitions{raw: make(map[string]json.RawMessage), read: make(map[string]shape), top: &top, left: maxCopied}
+	s.defs = &definitions{raw: make(map[string]json.RawMessage), read: make(map[string]shape), top: &top, left: maxCopied, seek: maxSought}
 	for name, def := range s.Definitions {
 		s.defs.raw["#/definitions/"+name] = def
 	}
 	for name, def := range s.Defs {
 		s.defs.raw["#/$defs/"+name] = def
 	}
-	return s
+	return s.followed().merged(new(int))
 }
 
 // parseShape reads what a schema says itself. What it cannot read types nothing.
@@ -95,37 +81,27 @@ func parseShape(raw json.RawMessage) shape {
 	return s
 }
 
-// maxRefs bounds how many references in a row are followed.
-const maxRefs = 8
+// child reads a schema that stands inside this one, with all that it refers to.
+func (s shape) child(raw json.RawMessage) shape { return s.part(raw).merged(new(int)) }
 
-// child reads a schema that stands inside this one, and follows its references.
-func (s shape) child(raw json.RawMessage) shape {
+// part reads a schema that stands inside this one, and follows its references.
+func (s shape) part(raw json.RawMessage) shape {
 	if len(raw) == 0 {
 		return shape{defs: s.defs}
 	}
 	c := parseShape(raw)
 	c.defs = s.defs
-	for range maxRefs {
-		found, ok := s.defs.find(c.Ref)
-		if !ok {
-			break
-		}
-		found.defs, found.ref, found.raw = s.defs, c.Ref, raw
-		c = found
-	}
-	return c
+	return c.followed()
 }
 
-func (d *definitions) find(ref string) (shape, bool) {
-	found, ok := d.read[ref]
-	if raw, known := d.raw[ref]; known && !ok {
-		found, ok = parseShape(raw), true
-		d.read[ref] = found
+// member reads the schema of a member, also of one that is not declared.
+func (s shape) member(name string) shape {
+	raw, ok := s.Properties.by[name]
+	if !ok {
+		raw = s.Others
 	}
-	return found, ok
+	return s.child(raw)
 }
-
-func (s shape) member(name string) shape { return s.child(s.Properties.by[name]) }
 
 func (s shape) isList() bool {
 	types := s.types()
@@ -134,16 +110,23 @@ func (s shape) isList() bool {
 
 // types are all that a value may be, none if the schema does not say, or not within maxLooks.
 func (s shape) types() []string {
+	types, _ := s.union()
+	return types
+}
+
+// union gathers the types of a schema. It is open if some of the choices do not say theirs.
+func (s shape) union() (types []string, open bool) {
 	u := union{seen: make(map[string]bool)}
-	if u.add(s); u.looks > maxLooks {
-		return nil
+	if u.add(s, false); u.looks > maxLooks {
+		return nil, true
 	}
-	return u.types
+	return u.types, u.open
 }
 
 // union gathers the types of a schema and of those that it chooses between.
 type union struct {
 	types []string
+	open  bool
 	seen  map[string]bool // references: one that is met again adds nothing
 	looks int
 }
@@ -151,12 +134,13 @@ type union struct {
 // maxLooks bounds how many schemas are read to type one value; they may refer to each other again and again.
 const maxLooks = 100
 
-func (u *union) add(s shape) {
+// add looks at one of the schemas; typed says that what stands around it says a type.
+func (u *union) add(s shape, typed bool) {
 	if u.looks++; u.looks > maxLooks || s.ref != "" && u.seen[s.ref] {
 		return
 	}
 	u.seen[s.ref] = true
-	types := typeNames(s.Type)
+	before, types := len(u.types), typeNames(s.Type)
 	if types == nil {
 		types = enumTypes(s.Enum)
 	}
@@ -164,17 +148,30 @@ func (u *union) add(s shape) {
 		types = enumTypes([]json.RawMessage{s.Const})
 	}
 	u.types = append(u.types, types...)
+	typed = typed || types != nil || len(s.AllOf) > 0
 	for _, choices := range [...][]json.RawMessage{s.AnyOf, s.OneOf, s.AllOf} {
 		for _, choice := range choices {
 			if u.looks <= maxLooks {
-				u.add(s.child(choice))
+				u.add(s.part(choice), typed)
 			}
 		}
+	}
+	switch {
+	case len(u.types) > before && string(s.Nullable) == "true":
+		u.types = append(u.types, "null")
+	case !typed && len(s.AnyOf)+len(s.OneOf) == 0:
+		u.open = true
 	}
 }
 
 // kind is how a value of this shape that comes as text is to be written.
-func (s shape) kind() kind { return kindOf(s.types()) }
+func (s shape) kind() kind {
+	types, open := s.union()
+	if open {
+		return anyKind
+	}
+	return kindOf(types)
+}
 
 // appendText appends a value that came as text. An object or a list without members comes as none.
 func (s shape) appendText(dst []byte, text string) []byte {
@@ -228,17 +225,19 @@ func (s shape) members(of func(name string, s shape) grammar) (all []grammar) {
 	return all
 }
 
-// whole is the schema as it came, with the definitions that it refers to. Callers know its only type.
+// whole is the schema as it came, with the definitions that it refers to, or at least its type, which is the only one as
+// callers know.
 func (s shape) whole() json.RawMessage {
 	var members schema
 	if !bytes.Contains(s.raw, []byte(`"$ref"`)) || json.Unmarshal(s.raw, &members) != nil {
 		return s.raw
 	}
-	size := len(s.raw)
+	size, bound := len(s.raw), refersElsewhere(s.raw)
 	for _, def := range s.defs.raw {
 		size += len(def)
+		bound = bound || refersElsewhere(def)
 	}
-	if !s.defs.afford(size) {
+	if bound || !s.defs.afford(size) {
 		return encode(map[string]string{"type": s.only()})
 	}
 	for key, defs := range map[string]map[string]json.RawMessage{"$defs": s.defs.top.Defs, "definitions": s.defs.top.Definitions} {

@@ -131,7 +131,7 @@ func tagHead(t *tags) func(*Parser, *cursor, bool) (start, bool) {
 				return s, false
 			}
 		}
-		s.args = &tagArgs{tags: t, kinds: p.tools.of(s.name).kinds}
+		s.args = &tagArgs{tags: t, tool: p.tools.of(s.name)}
 		return s, s.name != "" && (!bare || t.goesOn(c))
 	}
 }
@@ -182,7 +182,7 @@ func (t *tags) toolName(c *cursor) (string, bool) {
 // place.
 type tagArgs struct {
 	tags    *tags
-	kinds   map[string]kind
+	tool    *signature
 	some    bool      // a member has been written
 	inside  bool      // between a value's tags
 	object  *jsonArgs // stands in place of the parameters
@@ -278,13 +278,12 @@ func (a *tagArgs) open(c *cursor) bool {
 		}
 	}
 	a.end, a.lost, a.deaf = a.tags.end, a.tags.lost(), false
-	a.kind = a.kinds[a.key]
+	a.kind = a.tool.kind(a.key)
 	switch {
 	case strings.Contains(attributes, `string="true"`), strings.Contains(attributes, `type="string"`), strings.Contains(attributes, "arg_type>string<"):
 		a.kind = textKind
-	case a.kind == numberKind:
 	case strings.Contains(attributes, `string="false"`), strings.Contains(attributes, `type="`):
-		a.kind = anyKind
+		a.kind &^= textKind
 	}
 	return true
 }

@@ -1,7 +1,6 @@
 package toolcall
 
 import (
-	"encoding/json"
 	"strings"
 
 	"leeway/openai"
@@ -74,8 +73,15 @@ func (a *tagArgs) held(text string, eof bool) int {
 // unfinished is a value that was cut off, in the JSON that would have become of it as far as that is certain.
 func (a *tagArgs) unfinished(text string) string {
 	text = a.tags.trim.left(text)
-	if whole := strings.TrimSpace(text); json.Valid([]byte(whole)) {
-		return compact(whole)
+	whole := strings.TrimSpace(text)
+	v, is := literal(whole)
+	switch {
+	case whole == "":
+		return ""
+	case !a.kind.asText(is):
+		return v
+	case a.kind&textKind != 0 && (is != anyKind || a.kind.asText(begins(whole))):
+		return string(openai.AppendEscaped([]byte{'"'}, text))
 	}
 	var so []byte
 	for i, l := 0, (lexer{}); i < len(text); i++ {
