@@ -21,7 +21,7 @@ type exchange struct {
 	id       string // the request id as the client sees it
 	log      zerolog.Logger
 	start    time.Time
-	patience time.Duration // with a client that takes nothing; 0: no end
+	patience time.Duration // with a client that takes nothing of a body; 0: no end
 	status   int           // 0: nothing sent
 	code     string        // the error's code, "" for success
 	worker   string        // that answers; "" if none does
@@ -30,6 +30,7 @@ type exchange struct {
 
 // begin makes the response a stream of events. Nothing is sent yet.
 func (x *exchange) begin(r *http.Request, c Config) (*events, error) {
+	x.patience = 0 // events have deadlines of their own, and their timer writes, too
 	e, err := newEvents(x, r, c)
 	x.stream = e
 	return e, err
@@ -64,12 +65,12 @@ func (x *exchange) WriteHeader(status int) {
 // mouthful is how much of a body a client must take within the patience with it, in bytes.
 const mouthful = 16 << 10
 
-// Write sends a part of the response. A body goes out piece by piece, each with a deadline of its own; events set theirs.
+// Write sends a part of the response: a body piece by piece, each with a deadline of its own.
 func (x *exchange) Write(p []byte) (n int, err error) {
 	if x.status == 0 {
 		x.status = http.StatusOK
 	}
-	if x.stream != nil || x.patience == 0 {
+	if x.patience == 0 {
 		return x.ResponseWriter.Write(p)
 	}
 	for wrote := 0; n < len(p) && err == nil; n += wrote {
