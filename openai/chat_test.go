@@ -76,3 +76,13 @@ func TestRefusalsNameTheField(t *testing.T) { // case A32
 		}
 	}
 }
+
+func TestTheRoleOfOneFamilyIsNotOfferedToOthers(t *testing.T) {
+	_, err := DecodeChat([]byte(`{"model":"m","messages":[{"role":"king","content":"x"}]}`))
+	if err == nil || strings.Contains(err.Error(), "root") || !strings.Contains(err.Error(), "'developer'") {
+		t.Error(err)
+	}
+	if _, err := DecodeChat([]byte(`{"model":"MiniMax-M2","messages":[{"role":"root","content":"x"}]}`)); err != nil {
+		t.Error(err)
+	}
+}

@@ -48,8 +48,8 @@ var generateFields = map[string]func(*scanner, *GenerateRequest){
 
 // generateSampling holds the names that differ from the OpenAI ones.
 var generateSampling = map[string]func(*scanner, *GenerateRequest){
-	"max_new_tokens": func(s *scanner, r *GenerateRequest) { r.MaxTokens = s.count(1, math.MaxInt32) },
-	"min_new_tokens": func(s *scanner, r *GenerateRequest) { r.MinTokens = s.count(0, math.MaxInt32) },
+	"max_new_tokens": func(s *scanner, r *GenerateRequest) { r.MaxTokens, r.MaxTokensField = s.bound(1) },
+	"min_new_tokens": func(s *scanner, r *GenerateRequest) { r.MinTokens, r.minTokensField = s.bound(0) },
 	"n":              func(s *scanner, r *GenerateRequest) { r.N = s.choices(maxTextChoices) },
 	"stop":           func(s *scanner, r *GenerateRequest) { r.Stop = s.stops(maxNativeStops) },
 	"json_schema":    func(s *scanner, r *GenerateRequest) { r.JSONSchema = s.text() },

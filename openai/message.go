@@ -24,7 +24,7 @@ func (s *scanner) message() (m Message) {
 	s.fields(func(key []byte) {
 		switch string(key) {
 		case "role":
-			m.Role = s.oneOf("system", "developer", "user", "assistant", "tool", "function", "root")
+			m.Role = s.role()
 		case "content":
 			m.Content = s.content()
 		case "name":
@@ -56,6 +56,17 @@ func (s *scanner) message() (m Message) {
 	return m
 }
 
+// role reads who speaks. One role, which few models know, is not offered to others.
+func (s *scanner) role() string {
+	if start := s.pos; s.peek() == '"' {
+		if string(s.rawString()) == "root" {
+			return "root"
+		}
+		s.pos = start
+	}
+	return s.oneOf("system", "developer", "user", "assistant", "tool", "function")
+}
+
 // olderNames gives a message the members that function_call and reasoning were renamed to, in Raw as well, unless it
 // has them.
 func (s *scanner) olderNames(m *Message, call, reasoning json.RawMessage) {
@@ -65,14 +76,17 @@ func (s *scanner) olderNames(m *Message, call, reasoning json.RawMessage) {
 		m.Raw = withMember(m.Raw, `"reasoning_content":`+string(reasoning))
 	}
 	if m.ToolCalls == nil && call != nil {
-		member := `[{"type":"function","function":` + string(call) + `}]`
-		t := &scanner{data: []byte(member), path: s.path}
-		m.ToolCalls = t.toolCalls()
+		var c ToolCall
+		t := &scanner{data: call, path: append(s.path[:len(s.path):len(s.path)], step{name: []byte("function_call")})}
+		if t.called(&c); c.Name == "" {
+			t.missing("name")
+		}
 		if t.err != nil {
 			s.err = t.err
 			return
 		}
-		m.Raw = withMember(m.Raw, `"tool_calls":`+member)
+		m.ToolCalls = []ToolCall{c}
+		m.Raw = withMember(m.Raw, `"tool_calls":[{"type":"function","function":`+string(call)+`}]`)
 	}
 }
 

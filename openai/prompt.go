@@ -1,6 +1,9 @@
 package openai
 
-import "math"
+import (
+	"fmt"
+	"math"
+)
 
 // maxPrompts bounds how many texts one request may bring.
 const maxPrompts = 2048
@@ -15,6 +18,14 @@ type Prompt struct {
 type Prompts struct {
 	List  []Prompt
 	Batch bool
+}
+
+// Field is what the client calls the prompt of that index: the field, or an element of it.
+func (p Prompts) Field(field string, i int) string {
+	if !p.Batch {
+		return field
+	}
+	return fmt.Sprintf("%s[%d]", field, i)
 }
 
 // prompts reads a string, strings, token ids, or lists of token ids.

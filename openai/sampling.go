@@ -16,8 +16,9 @@ type Sampling struct {
 	FrequencyPenalty  *float64
 	PresencePenalty   *float64
 	RepetitionPenalty *float64
-	MaxTokens         *int // max_completion_tokens, else max_tokens
-	MinTokens         *int // no more than MaxTokens
+	MaxTokens         *int   // max_completion_tokens, else max_tokens
+	MaxTokensField    string // where MaxTokens stood
+	MinTokens         *int   // no more than MaxTokens
 	Seed              *int64
 	SamplingSeed      *uint64 // goes before Seed where an engine knows both
 	Stop              []string
@@ -30,7 +31,9 @@ type Sampling struct {
 	Regex, EBNF    string
 	ResponseFormat ResponseFormat
 
-	maxTokens *int // the older name, which counts only when the newer is absent
+	maxTokens      *int // the older name, which counts only when the newer is absent
+	maxTokensField string
+	minTokensField string
 }
 
 // ResponseFormat is the shape that the answer must have. Type is "", "text", "json_object" or "json_schema".
@@ -54,9 +57,9 @@ var samplingFields = map[string]func(*scanner, *Sampling){
 	"frequency_penalty":     func(s *scanner, p *Sampling) { p.FrequencyPenalty = s.float(-2, 2) },
 	"presence_penalty":      func(s *scanner, p *Sampling) { p.PresencePenalty = s.float(-2, 2) },
 	"repetition_penalty":    func(s *scanner, p *Sampling) { p.RepetitionPenalty = s.float(0, 2) },
-	"max_completion_tokens": func(s *scanner, p *Sampling) { p.MaxTokens = s.count(1, math.MaxInt32) },
-	"max_tokens":            func(s *scanner, p *Sampling) { p.maxTokens = s.count(1, math.MaxInt32) },
-	"min_tokens":            func(s *scanner, p *Sampling) { p.MinTokens = s.count(0, math.MaxInt32) },
+	"max_completion_tokens": func(s *scanner, p *Sampling) { p.MaxTokens, p.MaxTokensField = s.bound(1) },
+	"max_tokens":            func(s *scanner, p *Sampling) { p.maxTokens, p.maxTokensField = s.bound(1) },
+	"min_tokens":            func(s *scanner, p *Sampling) { p.MinTokens, p.minTokensField = s.bound(0) },
 	"seed":                  func(s *scanner, p *Sampling) { p.Seed = s.integer(math.MinInt64, math.MaxInt64) },
 	"sampling_seed":         func(s *scanner, p *Sampling) { p.SamplingSeed = s.unsigned() },
 	"stop":                  func(s *scanner, p *Sampling) { p.Stop = s.stops(maxStops) },
@@ -68,6 +71,14 @@ var samplingFields = map[string]func(*scanner, *Sampling){
 	"regex":                 func(s *scanner, p *Sampling) { p.Regex = s.text() },
 	"ebnf":                  func(s *scanner, p *Sampling) { p.EBNF = s.text() },
 	"response_format":       func(s *scanner, p *Sampling) { p.ResponseFormat = s.responseFormat() },
+}
+
+// bound reads how many tokens an answer may or must have, and where that stands if it does.
+func (s *scanner) bound(low int64) (n *int, field string) {
+	if n = s.count(low, math.MaxInt32); n != nil {
+		field = s.param()
+	}
+	return n, field
 }
 
 // maxStops is how many stop strings one request may bring.
@@ -233,10 +244,10 @@ func (s *scanner) missing(name string) {
 // settle fills what depends on several fields and checks that they agree.
 func (p *Sampling) settle(s *scanner) {
 	if p.MaxTokens == nil {
-		p.MaxTokens = p.maxTokens
+		p.MaxTokens, p.MaxTokensField = p.maxTokens, p.maxTokensField
 	}
 	if p.MinTokens != nil && p.MaxTokens != nil && *p.MinTokens > *p.MaxTokens {
-		s.failAt("min_tokens", CodeMinTokens, "%d is above the most that the answer may have, which is %d (max_completion_tokens or max_tokens).", *p.MinTokens, *p.MaxTokens)
+		s.failAt(p.minTokensField, CodeMinTokens, "%d is above the most that the answer may have, which is %d ('%s').", *p.MinTokens, *p.MaxTokens, p.MaxTokensField)
 	}
 	structured := p.ResponseFormat.Structured()
 	const way = "only one of response_format, regex and ebnf can shape an answer; leave the others out."

@@ -260,16 +260,7 @@ func (s *scanner) toolCalls() (calls []ToolCall) {
 			case "type":
 				s.oneOf("function")
 			case "function":
-				s.fields(func(key []byte) {
-					switch string(key) {
-					case "name":
-						c.Name = s.requiredText()
-					case "arguments":
-						c.Arguments = s.text()
-					default:
-						s.skip()
-					}
-				})
+				s.called(&c)
 			default:
 				s.skip()
 			}
@@ -280,6 +271,20 @@ func (s *scanner) toolCalls() (calls []ToolCall) {
 		calls = append(calls, c)
 	})
 	return calls
+}
+
+// called reads the inside of a call.
+func (s *scanner) called(c *ToolCall) {
+	s.fields(func(key []byte) {
+		switch string(key) {
+		case "name":
+			c.Name = s.requiredText()
+		case "arguments":
+			c.Arguments = s.text()
+		default:
+			s.skip()
+		}
+	})
 }
 
 // settleTools applies the older names, which are without effect beside the newer, and checks the choice against the tools

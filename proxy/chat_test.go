@@ -233,10 +233,15 @@ func TestPromptsThatWouldKillAnEngineAreRefused(t *testing.T) { // cases H1, E15
 		{"an answer too long", "/v1/chat/completions", question(`,"max_tokens":64`), "context_length_exceeded", "max_tokens"},
 		{"a text too long", "/v1/completions", fmt.Sprintf(`{"model":"demo","prompt":%q}`, long), "context_length_exceeded", "prompt"},
 		{"a text of nothing", "/v1/completions", `{"model":"demo","prompt":""}`, "invalid_value", "prompt"},
-		{"ids that are not there", "/v1/completions", `{"model":"demo","prompt":[1,4000000]}`, "invalid_value", "prompt"},
-		{"bare ids that are not there", "/generate", `{"model":"demo","input_ids":[1,4000000]}`, "invalid_value", "input_ids"},
-		{"stop ids that are not there", "/v1/chat/completions", question(`,"stop_token_ids":[4000000]`), "invalid_value", "stop_token_ids"},
-		{"a bias for an id that is not there", "/v1/chat/completions", question(`,"logit_bias":{"4000000":1}`), "invalid_value", "logit_bias"},
+		{"ids that are not there", "/v1/completions", `{"model":"demo","prompt":[1,4000000]}`, "invalid_value", "prompt[1]"},
+		{"ids in a list that are not there", "/v1/completions", `{"model":"demo","prompt":[[1],[4000000]]}`, "invalid_value", "prompt[1][0]"},
+		{"ids to embed that are not there", "/v1/embeddings", `{"model":"demo","input":[[1,4000000]]}`, "invalid_value", "input[0][1]"},
+		{"the newer bound of an answer too long", "/v1/chat/completions", question(`,"max_tokens":5,"max_completion_tokens":64`), "context_length_exceeded", "max_completion_tokens"},
+		{"a bare answer too long", "/generate", `{"text":"a","sampling_params":{"max_new_tokens":64}}`, "context_length_exceeded", "sampling_params.max_new_tokens"},
+		{"bare ids that are not there", "/generate", `{"model":"demo","input_ids":[1,4000000]}`, "invalid_value", "input_ids[1]"},
+		{"stop ids that are not there", "/v1/chat/completions", question(`,"stop_token_ids":[1,4000000]`), "invalid_value", "stop_token_ids[1]"},
+		{"a bias for an id that is not there", "/v1/chat/completions", question(`,"logit_bias":{"4000000":1}`), "invalid_value", "logit_bias.4000000"},
+		{"a bare stop id that is not there", "/generate", `{"text":"a","sampling_params":{"stop_token_ids":[4000000]}}`, "invalid_value", "sampling_params.stop_token_ids[0]"},
 	} {
 		resp := b.post(t, t.Context(), tc.path, tc.body)
 		body, _ := io.ReadAll(resp.Body)

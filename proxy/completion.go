@@ -37,15 +37,15 @@ func (g *Gateway) completionPrompts(req *openai.CompletionRequest) ([]*prompt, e
 		return nil, err
 	}
 	var prompts []*prompt
-	for _, in := range req.Prompt.List {
-		p := &prompt{model: m, text: in.Text, tokens: in.Tokens, route: "completions", field: "prompt", stream: req.Stream,
+	for i, in := range req.Prompt.List {
+		p := &prompt{model: m, text: in.Text, tokens: in.Tokens, route: "completions", field: req.Prompt.Field("prompt", i), given: in.Tokens != nil, stream: req.Stream,
 			key: req.User, plain: req.LoraPath == "" && req.CacheSalt == "", ignored: req.Ignored}
 		p.ignoring("lora_path", req.LoraPath != "")
 		p.ignoring("cache_salt", req.CacheSalt != "")
 		if p.tokens == nil {
 			p.tokens = m.language.encode(p.text)
 		}
-		p.request.Sampling = m.sampling(&req.Sampling, req.N)
+		p.request.Sampling, p.limit = m.sampling(&req.Sampling, req.N), req.MaxTokensField
 		p.request.Logprobs = req.Logprobs
 		p.plan = m.plan(&req.Sampling, req.N)
 		if err := p.check(); err != nil {

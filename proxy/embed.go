@@ -33,8 +33,9 @@ func (g *Gateway) embed(x *exchange, r *http.Request) error {
 			return err
 		}
 		out := openai.Embeddings{Model: m.name, Base64: req.Base64}
-		for _, in := range req.Input.List {
-			p := &prompt{model: m, text: in.Text, tokens: in.Tokens, route: "embeddings", field: "input", key: req.User} // an answer does not say what was cached
+		for i, in := range req.Input.List {
+			p := &prompt{model: m, text: in.Text, tokens: in.Tokens, route: "embeddings", field: req.Input.Field("input", i),
+				given: in.Tokens != nil, key: req.User} // an answer does not say what was cached
 			if p.tokens == nil {
 				p.tokens = m.language.tokens.Encode(p.text, true)
 			}

@@ -44,8 +44,9 @@ func (g *Gateway) nativePrompts(name string, req *openai.GenerateRequest) ([]*pr
 		return nil, err
 	}
 	var prompts []*prompt
-	for _, in := range req.Prompt.List {
-		p := &prompt{model: m, text: in.Text, tokens: in.Tokens, route: "generate", field: req.Field, stream: req.Stream, plain: req.LoraPath == "", ignored: req.Ignored}
+	for i, in := range req.Prompt.List {
+		p := &prompt{model: m, text: in.Text, tokens: in.Tokens, route: "generate", field: req.Prompt.Field(req.Field, i), given: in.Tokens != nil, stream: req.Stream,
+			plain: req.LoraPath == "", ignored: req.Ignored}
 		p.ignoring("lora_path", req.LoraPath != "")
 		p.ignoring("return_hidden_states", req.HiddenStates)
 		p.ignoring("logprob_start_len", req.LogprobStart >= 0)
@@ -53,7 +54,7 @@ func (g *Gateway) nativePrompts(name string, req *openai.GenerateRequest) ([]*pr
 		if p.tokens == nil {
 			p.tokens = m.language.encode(p.text)
 		}
-		p.request.Sampling = m.sampling(&req.Sampling, req.N)
+		p.request.Sampling, p.limit = m.sampling(&req.Sampling, req.N), req.MaxTokensField
 		if req.JSONSchema != "" {
 			p.request.Sampling.Constraint = engine.Constraint{Kind: engine.JSONSchema, Text: req.JSONSchema}
 		}

@@ -27,6 +27,8 @@ type prompt struct {
 	ignored []string // fields that have no effect here
 	route   string   // the endpoint's name in the metrics
 	field   string   // what the client calls its prompt
+	limit   string   // and the most tokens that the answer may have
+	given   bool     // the tokens are the client's own
 	stream  bool
 }
 
@@ -54,7 +56,7 @@ func (g *Gateway) chatPrompt(req *openai.ChatRequest) (*prompt, error) {
 	p.ignoring("lora_path", req.LoraPath != "")
 	p.ignoring("cache_salt", req.CacheSalt != "")
 	p.ignoring("return_hidden_states", req.ReturnHiddenStates)
-	p.request.Sampling = m.sampling(&req.Sampling, req.N)
+	p.request.Sampling, p.limit = m.sampling(&req.Sampling, req.N), req.MaxTokensField
 	if req.Logprobs {
 		p.request.Logprobs = &req.TopLogprobs
 	}
@@ -91,7 +93,7 @@ func (p *prompt) check() error {
 			fmt.Sprintf("The prompt has %d tokens, but prompt and answer together may have %d.", len(p.tokens), m.context))
 	}
 	if most := p.request.Sampling.MaxTokens; most != nil && len(p.tokens)+*most > m.context {
-		return openai.Invalid(p.sampler("max_tokens"), "context_length_exceeded",
+		return openai.Invalid(p.limit, "context_length_exceeded",
 			fmt.Sprintf("The prompt has %d tokens and the answer may have up to %d, but both together may have %d.", len(p.tokens), *most, m.context))
 	}
 	return nil
@@ -103,30 +105,36 @@ func (p *prompt) checkIDs() error {
 	if limit == 0 {
 		limit = p.model.language.size
 	}
+	missing := func(id uint32) bool { return int64(id) >= int64(limit) }
+	refuse := func(field string, id uint32) error {
+		return openai.Invalid(field, openai.CodeInvalidValue, fmt.Sprintf("Token id %d does not exist: the model has %d tokens.", id, limit))
+	}
 	s := &p.request.Sampling
-	for _, sent := range []struct {
-		field string
-		ids   []uint32
-	}{{p.field, p.tokens}, {p.sampler("stop_token_ids"), s.StopTokenIDs}, {p.sampler("logit_bias"), slices.Collect(maps.Keys(s.LogitBias))}} {
-		if len(sent.ids) == 0 {
-			continue
+	if i := slices.IndexFunc(p.tokens, missing); i >= 0 {
+		field := p.field
+		if p.given {
+			field = fmt.Sprintf("%s[%d]", field, i)
 		}
-		if top := slices.Max(sent.ids); int64(top) >= int64(limit) {
-			return openai.Invalid(sent.field, openai.CodeInvalidValue, fmt.Sprintf("Token id %d does not exist: the model has %d tokens.", top, limit))
-		}
+		return refuse(field, p.tokens[i])
+	}
+	if i := slices.IndexFunc(s.StopTokenIDs, missing); i >= 0 {
+		return refuse(fmt.Sprintf("%s[%d]", p.sampler("stop_token_ids"), i), s.StopTokenIDs[i])
+	}
+	if len(s.LogitBias) == 0 {
+		return nil
+	}
+	if top := slices.Max(slices.Collect(maps.Keys(s.LogitBias))); missing(top) {
+		return refuse(fmt.Sprintf("%s.%d", p.sampler("logit_bias"), top), top)
 	}
 	return nil
 }
 
 // sampler is what the client calls a field of sampling.
 func (p *prompt) sampler(field string) string {
-	switch {
-	case p.route != "generate":
-		return field
-	case field == "max_tokens":
-		field = "max_new_tokens"
+	if p.route == "generate" {
+		return "sampling_params." + field
 	}
-	return "sampling_params." + field
+	return field
 }
 
 // sampling is what a worker says a model should be sampled with where the client does not say.

@@ -48,10 +48,10 @@ func (g *Gateway) detokenize(x *exchange, r *http.Request) error {
 		return err
 	}
 	out := openai.Detokenized{Batch: req.Tokens.Batch}
-	for _, p := range req.Tokens.List {
-		for _, id := range p.Tokens {
+	for i, p := range req.Tokens.List {
+		for j, id := range p.Tokens {
 			if _, ok := spoken.tokens.Token(id); !ok {
-				return openai.Invalid("tokens", openai.CodeInvalidValue, fmt.Sprintf("Token id %d does not exist in this model.", id))
+				return openai.Invalid(fmt.Sprintf("%s[%d]", req.Tokens.Field("tokens", i), j), openai.CodeInvalidValue, fmt.Sprintf("Token id %d does not exist in this model.", id))
 			}
 		}
 		out.Texts = append(out.Texts, spoken.tokens.Decode(p.Tokens, req.SkipSpecialTokens))
