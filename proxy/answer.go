@@ -16,7 +16,6 @@ type plan struct {
 	skipSpecial  bool
 	thoughts     string // the parser of reasoning; "": none
 	startsInside bool   // the prompt has opened a thought
-	thoughtsOver bool   // the prompt has closed one
 	thoughtsLast bool   // a thought is kept until it ends
 	thoughtsSaid bool   // thoughts are content, and keep their markers
 	calls        *callPlan

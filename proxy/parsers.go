@@ -101,8 +101,7 @@ func (l *library) planThoughts(p *prompt, req *openai.ChatRequest) (inside bool)
 	thinks := p.model.language.templates.Thinking(req).On
 	inside = startsInside(name, p.text, thinks)
 	p.request.Reasoning = (thinks || inside) && !req.ContinueFinalMessage // what goes on is an answer
-	_, told := reasoning.Opened(name, p.text)
-	p.plan.thoughts, p.plan.startsInside, p.plan.thoughtsOver = name, inside, told && !inside
+	p.plan.thoughts, p.plan.startsInside = name, inside
 	p.plan.thoughtsLast, p.plan.thoughtsSaid = !req.StreamReasoning, !req.SeparateReasoning
 	return inside
 }
@@ -116,9 +115,6 @@ func (p *plan) thoughtsParser() (*reasoning.Parser, error) {
 	parser, err := newParser(p.thoughts, p.startsInside)
 	if err != nil {
 		return nil, err
-	}
-	if p.thoughtsOver {
-		parser.Closed()
 	}
 	if p.calls != nil {
 		parser.Spare(p.calls.marks())

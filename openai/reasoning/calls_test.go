@@ -44,22 +44,3 @@ func TestNoThoughtBeginsInACall(t *testing.T) {
 		check(bytewise(x.text)...)
 	}
 }
-
-func TestNoThoughtComesWhereThePromptHasClosedIt(t *testing.T) {
-	for family, want := range map[string]string{"qwen3": "<think>a</think>b", "kimi_k3": "b", "gemma4": "b", "harmony": "b", "plain": "b"} {
-		p, _ := New(family, false)
-		p.Closed()
-		text := "b"
-		switch family {
-		case "qwen3":
-			text = "<think>a</think>b"
-		case "kimi_k3":
-			text = "<|open|>response<|sep|>b"
-		case "gemma4": // thinks often
-			text = "<|channel>thought\na<channel|>b"
-		}
-		if _, got := p.Add(text); got != want {
-			t.Errorf("%s: %q", family, got)
-		}
-	}
-}

@@ -44,13 +44,6 @@ func (p *Parser) Flush() (reasoning, content string) { return join(p.read("", tr
 // Pieces is Add, or at the answer's end Flush, for one who wants to keep thoughts in their place.
 func (p *Parser) Pieces(text string, eof bool) []Piece { return p.read(text, eof) }
 
-// Closed tells that the prompt has closed the fence: no thought comes, unless the family thinks often.
-func (p *Parser) Closed() {
-	if f, ok := p.reader.(*fence); ok && f.state == before && !f.markers.again {
-		f.state = outside
-	}
-}
-
 // Spare tells what calls begin and end with. What stands in between is content whatever it holds, and unless the family
 // thinks often so is all behind.
 func (p *Parser) Spare(open, ends []string) {
