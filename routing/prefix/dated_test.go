@@ -76,6 +76,21 @@ func TestWhatIsNewIsNoRepetition(t *testing.T) { // rows 3 and 10, case D18
 	w.wants(Certified, 0)
 }
 
+// A worker that keeps a history may tell all of it to who asks from the start.
+func TestAHistoryThatIsToldAnewIsNotLate(t *testing.T) { // rows 2a and 3
+	w := newWorker(t)
+	whole := w.whole()
+	first := whole
+	first.Blocks = whole.Blocks[:5]
+	w.dated(0, 0, Applied, first)
+	w.dated(1, 1, Applied, whole.from(5))
+	w.feed.Disconnected()
+	w.feed.Subscribed(0)
+	w.dated(0, 0, Applied, first)
+	w.dated(1, 1, Applied, whole.from(5))
+	w.wants(Certified, 10)
+}
+
 // A heartbeat says 0 before the first batch of its stream.
 func TestTheNumber0OfAHeartbeatProvesNothing(t *testing.T) { // row 2c, case H5
 	w := newWorker(t)

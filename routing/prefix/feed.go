@@ -202,7 +202,10 @@ func (f *Feed) Subscribed(since uint64) {
 	f.absent.Store(uint32(None))
 	for _, v := range f.all() {
 		v.retold = span{}
-		if since > 0 && v.based {
+		switch {
+		case since == 0: // it may tell its whole history again, none of which is late
+			v.sent = time.Time{}
+		case v.based:
 			v.retold = span{since, v.cursor}
 		}
 	}
