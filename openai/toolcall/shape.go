@@ -186,6 +186,12 @@ func (s shape) appendText(dst []byte, text string) []byte {
 	return appendTyped(dst, text, s.kind())
 }
 
+// isText reports whether a value is a string if it is anything.
+func (s shape) isText() bool {
+	k := s.kind()
+	return k == textKind || k == textKind|nullKind
+}
+
 // only is the one type that a value must have, "" if there are several or none.
 func (s shape) only() string {
 	if types := s.types(); len(types) > 0 && len(slices.Compact(types)) == 1 && s.AnyOf == nil && s.OneOf == nil {
