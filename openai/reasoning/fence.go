@@ -141,6 +141,11 @@ const maxBlank = 1024
 // before passes on content up to the opening marker, or to a call: no thought begins in one. White space alone before the
 // marker is dropped. It reports whether either has come.
 func (f *fence) before(eof bool) bool {
+	if f.markers.spares && !f.spoken {
+		if closed, wait := f.closesAtOnce(eof); closed || wait {
+			return closed
+		}
+	}
 	text := f.buf
 	call, mark := first(f.buf, f.calls)
 	if call >= 0 {
@@ -168,6 +173,20 @@ func (f *fence) before(eof bool) bool {
 		f.say(f.take(n))
 	}
 	return false
+}
+
+// closesAtOnce steps over a closing marker that the answer begins with. It reports wait when that is not certain yet.
+func (f *fence) closesAtOnce(eof bool) (closed, wait bool) {
+	rest, mark := strings.TrimLeft(f.buf, " \n\t\r"), f.markers.close[0]
+	if len(f.buf)-len(rest) > maxBlank {
+		return false, false
+	}
+	if !strings.HasPrefix(rest, mark) {
+		return false, !eof && rest != "" && strings.HasPrefix(mark, rest)
+	}
+	f.buf, f.state = rest, outside
+	f.mark(len(mark))
+	return true, false
 }
 
 // opens looks for the first opening marker in a text and, if there is one, takes the fence for open.

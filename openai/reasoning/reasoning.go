@@ -85,6 +85,7 @@ type markers struct {
 	special     bool     // the fence is made of special tokens, which decoding must keep
 	drop        []string // markers around content, which are none
 	again       bool     // the fence may open more than once
+	spares      bool     // an answer without a thought may begin with the closing marker
 }
 
 // between is a fence of one form.
@@ -107,6 +108,12 @@ func (m markers) tokens(drop ...string) markers {
 // often is a family that thinks more than once.
 func (m markers) often() markers {
 	m.again = true
+	return m
+}
+
+// sparing is a family that says by the closing marker alone that it does not think.
+func (m markers) sparing() markers {
+	m.spares = true
 	return m
 }
 
@@ -156,7 +163,7 @@ var families = map[string]markers{
 	"step3":               think.begun(),
 	"minimax":             think.begun(),
 	"minimax_m2":          think.begun(),
-	"minimax_m3":          between("<mm:think>", "</mm:think>"),
+	"minimax_m3":          between("<mm:think>", "</mm:think>").sparing(),
 	"seed_oss":            between("<seed:think>", "</seed:think>"),
 	"mistral_v13":         between("[THINK]", "[/THINK]").tokens(),
 	"cohere_cmd": between("<|START_THINKING|>", "<|END_THINKING|>").
