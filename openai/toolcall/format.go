@@ -13,8 +13,8 @@ type format struct {
 	bare   bool     // open is ordinary text
 	more   bool     // a call may follow another without a marker
 
-	// listEnd matches what ends a list of calls, if that may be more than a bracket.
-	listEnd func(c *cursor) bool
+	// gap steps over what may stand between the calls of a list, if that is more than white space.
+	gap func(c *cursor)
 
 	// opening returns what the prompt has written of the header that an answer goes on with, "" if it does not.
 	opening func(c *cursor) string
@@ -23,12 +23,24 @@ type format struct {
 	head func(p *Parser, c *cursor, more bool) (start, bool)
 }
 
-// listEnds steps over what ends a list of calls.
+// listEnds steps over what ends a list of calls: a bracket, with a comma before it or not. Where the answer was cut off
+// behind that comma it has ended, too.
 func (f *format) listEnds(c *cursor) bool {
-	if f.listEnd != nil {
-		return f.listEnd(c)
+	gap, at := f.gap, c.pos
+	if gap == nil {
+		gap = (*cursor).space
 	}
-	return c.lit("]")
+	gap(c)
+	if c.lit(",") {
+		if gap(c); c.eof && c.rest() == "" {
+			return true
+		}
+	}
+	if c.lit("]") {
+		return true
+	}
+	c.pos = at
+	return false
 }
 
 // find returns where the first marker of a text stands, and whether it may open a call.

@@ -45,20 +45,20 @@ var (
 	// [f(a=1, b="x"), g()]
 	pythonFormat = &format{
 		open: []string{"<|python_start|>", "<|python_tag|>", "["}, closes: []string{"<|python_end|>"},
-		bare: true, more: true, head: pythonHead, listEnd: pythonListEnd,
+		bare: true, more: true, head: pythonHead, gap: (*cursor).gap,
 	}
 
 	// <|tool_call_start|>[f(a=1, b="x"), g()]<|tool_call_end|>
 	lfmFormat = &format{
 		open: []string{"<|tool_call_start|>"}, closes: []string{"<|tool_call_end|>"},
-		more: true, head: pythonHead, listEnd: pythonListEnd,
+		more: true, head: pythonHead, gap: (*cursor).gap,
 	}
 
 	// <function_calls>f(a=1, b="x")
 	// g()</function_calls>
 	olmoFormat = &format{
 		open: []string{"<function_calls>"}, closes: []string{"</function_calls>"},
-		more: true, head: linesHead, listEnd: pythonListEnd,
+		more: true, head: linesHead, gap: (*cursor).gap,
 	}
 
 	// <｜tool▁calls▁begin｜><｜tool▁call▁begin｜>function<｜tool▁sep｜>f

@@ -86,17 +86,3 @@ func keyword(c *cursor) (string, bool) {
 	c.gap()
 	return key, key != "" && c.lit("=") && !c.ahead("=")
 }
-
-// pythonListEnd matches the bracket that ends a list of calls, a comma before it or not.
-func pythonListEnd(c *cursor) bool {
-	at := c.pos
-	c.gap()
-	if c.lit(",") {
-		c.gap()
-	}
-	if c.lit("]") {
-		return true
-	}
-	c.pos = at
-	return false
-}
