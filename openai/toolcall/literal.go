@@ -207,8 +207,15 @@ func pythonKey(c *cursor, dst []byte) ([]byte, bool) {
 		return pythonString(c, dst, q)
 	}
 	word := c.scalar()
+	if word == "" {
+		return dst, false
+	}
 	key, ok := pythonScalar(word)
-	return openai.AppendString(dst, key), ok || c.names && bareName(word)
+	dst = openai.AppendString(dst, key)
+	if c.eof && c.rest() == "" { // cut off, and there may be more of it
+		return dst[:len(dst)-1], false
+	}
+	return dst, ok || c.names && bareName(word)
 }
 
 // separated steps over a comma, or stays before the closing bracket.

@@ -53,3 +53,15 @@ func TestPythonicStringsAreStreamed(t *testing.T) {
 		}
 	}
 }
+
+// A dict that is cut off has no key that was not written.
+func TestADictThatIsCutOffIsTheBeginningOfJSON(t *testing.T) {
+	const text = `[search(q={'a': 1, 'bc': [{d: e}, {2: "x"}]})]`
+	all := parse(t, "pythonic", declared(t), text).Calls[0].Arguments
+	for end := strings.Index(text, "{") + 1; end < len(text); end++ {
+		got := parse(t, "pythonic", declared(t), text[:end]).Calls[0].Arguments
+		if !strings.HasPrefix(all, got) && !strings.HasPrefix(all, strings.TrimSuffix(got, `"`)) {
+			t.Errorf("%s\n%s", text[:end], got)
+		}
+	}
+}
