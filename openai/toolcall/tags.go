@@ -194,6 +194,9 @@ type tagArgs struct {
 	lost   []string // where it has ended if that never comes; they stay
 	deaf   bool     // to lost: too much has come behind one
 	opened bool     // text of the value has been written
+	begun  bool     // it has been looked at
+	lined  bool     // it began on a line of its own
+	past   int      // how much of it is not looked at again for its end
 }
 
 func (a *tagArgs) read(p *Parser, eof bool) bool {
@@ -315,7 +318,7 @@ func (a *tagArgs) member() string {
 	if a.some {
 		out[0] = ','
 	}
-	a.some, a.opened = true, false
+	a.some, a.opened, a.begun = true, false, false
 	out = openai.AppendString(out, a.key)
 	return string(append(out, ':'))
 }

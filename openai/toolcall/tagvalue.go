@@ -19,13 +19,16 @@ func (a *tagArgs) value(p *Parser, eof bool) bool {
 	if a.tags.cdata && !a.opened && !a.unwrap(p, eof) {
 		return false
 	}
-	if at := p.index(a.end, eof); at >= 0 {
-		a.close(p, at, len(a.end))
+	stop, ended := a.ending(p, eof)
+	if ended {
+		a.close(p, stop, len(a.end))
 		return true
 	}
-	stop := -1
+	looking := stop >= 0 && len(p.buf)-stop < maxName // at what stands behind an end
 	if !a.deaf {
-		stop, _ = earliest(p.buf, a.lost)
+		if lost, _ := earliest(p.buf[a.past:], a.lost); lost >= 0 && (stop < 0 || a.past+lost < stop) {
+			stop = a.past + lost
+		}
 	}
 	if a.kind == textKind && stop >= 0 && len(p.buf)-stop > maxHeld {
 		a.deaf, stop = true, -1
@@ -40,10 +43,37 @@ func (a *tagArgs) value(p *Parser, eof bool) bool {
 		p.argue(a.unfinished(p.buf[:len(p.buf)-a.held(p.buf, eof)]))
 		p.buf = ""
 	}
-	if !eof {
+	if !eof && !looking {
 		p.wait(a.end)
 	}
 	return false
+}
+
+// ending finds the value's end, or what may become it. Where tags stand on lines of their own, and the value began on one,
+// an end in the middle of a line that goes on is text.
+func (a *tagArgs) ending(p *Parser, eof bool) (at int, is bool) {
+	if !a.begun && p.buf != "" {
+		a.begun, a.lined, a.past = true, a.tags.lines && p.buf[0] == '\n', 0
+	}
+	for {
+		if a.past == 0 {
+			at = p.index(a.end, eof)
+		} else if at = strings.Index(p.buf[a.past:], a.end); at >= 0 {
+			at += a.past
+		}
+		if at < 0 || !a.lined || at > 0 && p.buf[at-1] == '\n' {
+			return at, at >= 0
+		}
+		behind := at + len(a.end)
+		rest := strings.TrimLeft(p.buf[behind:], " \t\r")
+		if rest == "" || rest[0] == '\n' || rest[0] == '<' {
+			return at, eof || rest != ""
+		}
+		if a.past = behind; a.kind == textKind {
+			a.textSoFar(p, behind, eof)
+			a.past = 0
+		}
+	}
 }
 
 // close ends the value at the mark that stands there.

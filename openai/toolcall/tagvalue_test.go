@@ -36,3 +36,29 @@ func TestTextBehindAMarkInAValueIsHeldWithinABound(t *testing.T) {
 		}
 	}
 }
+
+// Where tags stand on lines of their own, one in the middle of a line ends no value; a model that forgets the line does.
+func TestAnEndInTheMiddleOfALineIsText(t *testing.T) {
+	const start, end = "<tool_call>\n<function=get_weather>\n<parameter=", "\n</function>\n</tool_call>"
+	for value, want := range map[string]string{
+		"city>\nuse </parameter> here\n</parameter>":                           `{"city":"use </parameter> here"}`,
+		"city>\n</parameter\n</parameter>":                                     `{"city":"</parameter"}`,
+		"opts>\n[\"</parameter> a\", \"b\"]\n</parameter>":                     `{"opts":["</parameter> a","b"]}`,
+		"city>\na</parameter>":                                                 `{"city":"a"}`,
+		"city>\na</parameter> \n<parameter=days>\n2</parameter><parameter=z>1": `{"city":"a","days":2,"z":1}`,
+		"city>a</parameter> b":                                                 `{"city":"a"}`,
+		"city>\na </parameter>, b":                                             `{"city":"a </parameter>, b"}`,
+	} {
+		text := start + value + end
+		whole := parse(t, "qwen_xml", declared(t), text)
+		if len(whole.Calls) != 1 || whole.Calls[0].Arguments != want {
+			t.Errorf("%s\n got %+v\nwant %s", value, whole, want)
+		}
+		for cut := range len(text) {
+			whole := parse(t, "qwen_xml", declared(t), text[:cut])
+			if got := parse(t, "qwen_xml", declared(t), bytewise(text[:cut])...); !reflect.DeepEqual(got, whole) {
+				t.Errorf("%s\n got %+v\nwant %+v", text[:cut], got, whole)
+			}
+		}
+	}
+}
