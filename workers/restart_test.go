@@ -69,6 +69,16 @@ func TestAnAgeThatTookLongToAskForProvesNothing(t *testing.T) {
 	}
 }
 
+func TestAQuickAnswerSaysWhatASlowOneCouldNot(t *testing.T) {
+	now := time.Now()
+	w := &worker{}
+	w.learn(engine.Info{Uptime: time.Hour}, now.Add(-4*time.Second))
+	w.learn(engine.Info{Uptime: time.Hour + 4*time.Second}, now)
+	if restarted, same := w.learn(engine.Info{Uptime: time.Hour + 4*time.Second}, now); restarted || !same {
+		t.Errorf("restarted %t, the same %t", restarted, same)
+	}
+}
+
 func TestAModelsNameThatIsLeftOutIsNotLost(t *testing.T) {
 	w := &worker{}
 	w.learn(engine.Info{Model: "m"}, time.Now())

@@ -240,8 +240,11 @@ func (w *worker) learn(info engine.Info, asked time.Time) (restarted, same bool)
 	default:
 		restarted = !w.met.IsZero() && booted.After(w.met.Add(jitter+within))
 	}
-	if w.booted.IsZero() || restarted {
+	switch {
+	case w.booted.IsZero() || restarted:
 		w.booted, w.within, w.met = booted, within, asked
+	case within < w.within && info.Uptime > 0 && booted.Add(within).Before(w.met): // the same, asked more quickly
+		w.booted, w.within = booted, within
 	}
 	w.age = max(info.Uptime, asked.Sub(w.met))
 	if info.Model == "" { // left out, and not lost

@@ -22,8 +22,8 @@ func (f Finding) String() string { return findingNames[min(f, findings-1)] }
 
 // Audit compares a claim with the tokens that the engine found cached. A claim that exceeds them by more than a
 // block is refuted: the view is emptied and its certificate withdrawn, unless it is another by now. Nor does it refute
-// the view that the engine evicted while the request waited what was claimed for it, and said so: engines evict the end
-// of a prefix before its beginning, so it is the claim's last block that tells.
+// the view that the engine evicted while the request waited what was claimed for it, and said so, of as many blocks as
+// were found missing: engines evict the end of a prefix before its beginning, so it is the claim's last block that tells.
 func (c *Claim) Audit(cached int) Finding {
 	if c.Word != Certified {
 		return Exact
@@ -36,10 +36,10 @@ func (c *Claim) Audit(cached int) Finding {
 		found = Over
 	}
 	c.feed.audits[found].Add(1)
-	if c.Tokens-cached > c.BlockSize {
+	if missing := (c.Tokens - cached - 1) / max(c.BlockSize, 1); missing > 0 {
 		c.feed.mu.Lock()
 		defer c.feed.mu.Unlock()
-		if c.view.load() == c.status && !c.view.evicted.left(c.last, c.left) {
+		if c.view.load() == c.status && !c.view.evicted.left(c.last, c.left, missing) {
 			c.feed.lose(c.view, Refuted)
 		}
 	}

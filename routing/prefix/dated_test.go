@@ -41,6 +41,27 @@ func TestNothingIsBasedOnABatchThatIsLate(t *testing.T) { // case D1
 	w.lost(Restart, 1)
 }
 
+func TestTwoBatchesThatAreLateAreNoBeginning(t *testing.T) { // case D1
+	w := newWorker(t)
+	w.feed.NoResume()
+	w.dated(1, 1, Applied)
+	w.dated(4, 4, Applied) // has overtaken two
+	w.dated(2, 2, Heard, w.whole())
+	w.dated(3, 3, Heard, removed(9))
+	w.wants(Restart, 0)
+	w.dated(5, 5, Applied)
+	w.lost(Gap, 1)
+	w.lost(Restart, 1)
+}
+
+// A worker that has learnt to date its batches repeats the last one.
+func TestADateThatIsNewIsNoLaterDate(t *testing.T) { // row 3
+	w := newWorker(t)
+	w.batch(1, Applied, w.whole())
+	w.dated(1, 1, Heard, w.whole())
+	w.wants(Certified, 10)
+}
+
 // Its numbers are low and its dates, too: a worker whose clock was set back and which started anew.
 func TestAClockThatWasSetBackDoesNotSilenceAWorker(t *testing.T) { // row 3
 	w := newWorker(t)
@@ -114,6 +135,18 @@ func TestAGroupThatTurnsOutToBeAnotherIsCorrupt(t *testing.T) { // row 9, case D
 	w.batch(2, Applied, e)
 	w.wants(Corrupt, 0)
 	w.batch(3, Applied, e, w.whole())
+	w.wants(Certified, 10)
+}
+
+// A removal may come first, without a kind.
+func TestARemovalSaysNothingOfItsGroup(t *testing.T) { // row 9
+	w := newWorker(t)
+	e := removed(50)
+	e.Group = 3
+	w.batch(1, Applied, w.whole(), e)
+	e = w.whole()
+	e.Group, e.GroupKind = 3, "sliding_window"
+	w.batch(2, Applied, e)
 	w.wants(Certified, 10)
 }
 

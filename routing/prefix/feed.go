@@ -81,11 +81,10 @@ func (f *Feed) apply(at time.Time, b *Batch) Verdict {
 		f.untold.Store(0)
 	}
 	if b.Snapshot != nil {
-		v.heard(at)
-		f.chunk(v, b)
+		f.chunk(at, v, b)
 		return Applied
 	}
-	f.abandon() // a snapshot that is cut short is not known to be whole
+	f.abandon(Reconnect) // a snapshot that is cut short is not known to be whole
 	admitted, loss := f.admit(v, b)
 	if loss != None {
 		f.lose(v, loss)
@@ -102,15 +101,19 @@ func (f *Feed) apply(at time.Time, b *Batch) Verdict {
 
 // admit judges a batch by its number: whether to apply it, and whether the view must be emptied before that. What was
 // sent after the batch at the cursor does not repeat it. What was sent before it and has a lower number is late: nothing
-// can be based on it, and whether it was missed before is not known, so the next batch is a new beginning.
+// can be based on it, and whether it was missed before is not known, so the next batch that is not late, too, is a new
+// beginning. What claims to be later still than a certificate may be old is of a clock that was set back.
 func (f *Feed) admit(v *view, b *Batch) (Verdict, Word) {
-	newer := b.Sent.After(v.sent)
+	newer := !v.sent.IsZero() && b.Sent.After(v.sent)
+	late := b.Sequence < v.cursor && b.Sent.Before(v.sent)
 	switch {
+	case !v.based && late && v.sent.Sub(b.Sent) <= f.index.cfg.MaxAge:
+		return Heard, None
 	case !v.based, b.Sequence == v.cursor+1:
 		return Applied, None
 	case v.retold.take(b.Sequence) && !newer && !b.clears():
 		return Heard, None
-	case b.Sequence < v.cursor && b.Sent.Before(v.sent):
+	case late:
 		v.based = false
 		return Heard, Restart
 	case b.Sequence < v.cursor:
@@ -154,16 +157,17 @@ func (f *Feed) heartbeat(at time.Time, b *Batch) {
 
 // chunk takes a part of a snapshot. The first empties all views; after the last they are certified. Of one whose parts
 // do not follow each other nothing is kept: what happened between them is not known.
-func (f *Feed) chunk(v *view, b *Batch) {
+func (f *Feed) chunk(at time.Time, v *view, b *Batch) {
 	s := b.Snapshot
 	if s.Index == 0 {
 		f.drop(Reconnect)
 		f.snapshot.running, f.snapshot.next, f.snapshot.whole = true, 0, true
 	}
 	if !f.snapshot.running || s.Index != f.snapshot.next {
-		f.abandon()
+		f.abandon(Reconnect)
 		return
 	}
+	v.heard(at)
 	f.snapshot.next++
 	f.snapshot.whole = f.snapshot.whole && s.UnknownBefore == 0
 	v.base(b)
@@ -185,11 +189,11 @@ func (f *Feed) chunk(v *view, b *Batch) {
 	}
 }
 
-// abandon gives up a snapshot, if one is running.
-func (f *Feed) abandon() {
+// abandon gives up a snapshot for a reason, if one is running.
+func (f *Feed) abandon(w Word) {
 	if f.snapshot.running {
 		f.snapshot.running = false
-		f.drop(Reconnect)
+		f.drop(w)
 	}
 }
 
@@ -215,7 +219,7 @@ func (f *Feed) Subscribed(since uint64) {
 func (f *Feed) Disconnected() {
 	f.mu.Lock()
 	defer f.mu.Unlock()
-	f.abandon()
+	f.abandon(Reconnect)
 	for _, v := range f.all() {
 		if v.behind == None && v.based {
 			f.suspend(v, Suspended)
@@ -309,7 +313,7 @@ func (f *Feed) Renew() {
 func (f *Feed) Flush() {
 	f.mu.Lock()
 	defer f.mu.Unlock()
-	f.abandon()
+	f.abandon(Reconnect)
 	for _, v := range f.all() {
 		v.empty(v.load().word())
 	}

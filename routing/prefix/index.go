@@ -122,6 +122,7 @@ func (ix *Index) evictLargest() bool {
 	owner.mu.Lock()
 	defer owner.mu.Unlock()
 	owner.lose(largest, Evicted)
+	owner.abandon(Evicted)
 	return true
 }
 

@@ -2,8 +2,8 @@ package prefix
 
 import "sync/atomic"
 
-// remembered is how many blocks a view remembers to have been evicted; 16 KiB.
-const remembered = 2048
+// remembered is how many blocks a view remembers to have been evicted: up to 64 KiB, beside what the index bounds.
+const remembered = 8192
 
 // recent is the prefixes that have left a view last. Its view's lock guards it, but for the count.
 type recent struct {
@@ -21,10 +21,11 @@ func (r *recent) add(prefix uint64) {
 	r.count.Store(at + 1)
 }
 
-// left says whether a prefix has left since so many had. It does not know if too many have left meanwhile.
-func (r *recent) left(prefix, since uint64) bool {
+// left says whether a prefix has left since so many had, among at least as many as are asked for. It does not know if
+// too many have left meanwhile.
+func (r *recent) left(prefix, since uint64, among int) bool {
 	now := r.count.Load()
-	if now-since > remembered {
+	if now-since > remembered || now-since < uint64(among) {
 		return false
 	}
 	for ; since < now; since++ {

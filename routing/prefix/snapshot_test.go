@@ -93,3 +93,25 @@ func TestASnapshotThatContradictsItselfStartsOver(t *testing.T) { // rows 2b and
 	w.batch(9, Applied, second)
 	w.wants(Certified, 0)
 }
+
+func TestAChunkOfNoSnapshotIsNoSignOfLife(t *testing.T) { // rows 2b and 14
+	w := newWorker(t)
+	w.batch(1, Applied, w.whole())
+	w.now = w.now.Add(maxAge / 2)
+	w.chunk(7, Snapshot{Index: 1, Count: 2})
+	w.now = w.now.Add(maxAge/2 + 1)
+	w.wants(Stale, 0)
+}
+
+func TestASnapshotThatDoesNotFitIntoMemoryIsNotKept(t *testing.T) { // row 2b, case D13
+	w := newWorker(t)
+	first, second := w.halves()
+	bound := w.feed.index.cfg.Bytes
+	w.feed.index.cfg.Bytes = 1
+	w.chunk(7, Snapshot{Index: 0, Count: 2}, cleared, first)
+	w.feed.index.cfg.Bytes = bound
+	w.chunk(8, Snapshot{Index: 1, Count: 2}, second)
+	w.wants(Evicted, 0)
+	w.batch(9, Applied, removed(0)) // no contradiction
+	w.wants(Certified, 0)
+}

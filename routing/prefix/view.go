@@ -114,8 +114,9 @@ func (v *view) apply(events []Event) Word {
 }
 
 // counts says whether an event is about the copies that the view is made of. A group whose kind is not said is taken for
-// the main one; a fault, if it turns out later that it was not.
-func (v *view) counts(p *Place) (main bool, fault Word) {
+// the main one; a fault, if it turns out later that it was not. A removal need not say it and teaches nothing.
+func (v *view) counts(e *Event) (main bool, fault Word) {
+	p := &e.Place
 	if !p.onDevice() {
 		return false, None
 	}
@@ -130,6 +131,8 @@ func (v *view) counts(p *Place) (main bool, fault Word) {
 		return false, Corrupt
 	case known:
 		return said, None
+	case e.Kind == Removed:
+		return main, None
 	case len(v.groups) == maxGroups:
 		return false, None
 	case v.groups == nil:
@@ -142,7 +145,7 @@ func (v *view) counts(p *Place) (main bool, fault Word) {
 // store adds a run of blocks. Those that a plain prompt cannot use are kept outside the plain view, with all that
 // follow them; so are those whose parent is unknown: a block is never a root for want of a parent.
 func (v *view) store(e *Event) Word {
-	if main, fault := v.counts(&e.Place); !main {
+	if main, fault := v.counts(e); !main {
 		return fault
 	}
 	before, foreign := root, e.Foreign
@@ -220,7 +223,7 @@ func (v *view) copy(hash int64, prefix uint64, foreign bool) bool {
 
 // remove takes away one copy of each block. Descendants stay: a claim counts an unbroken chain only.
 func (v *view) remove(e *Event) Word {
-	if main, fault := v.counts(&e.Place); !main {
+	if main, fault := v.counts(e); !main {
 		return fault
 	}
 	v.changed = v.changed[:0]
