@@ -26,15 +26,6 @@ func (c *callPlan) parser() (*toolcall.Parser, error) {
 	return toolcall.New(c.format, c.declared)
 }
 
-// marks are what calls begin and end with: where the choice shapes the answer, as JSON does.
-func (c *callPlan) marks() (open, ends []string) {
-	open, ends = toolcall.Marks(c.format)
-	if c.bare {
-		return append(open, "{", "["), nil
-	}
-	return open, ends
-}
-
 // planTools decides whether the answer is searched for calls, and constrains it where it has to be one, before all
 // else that may shape it, which then counts as ignored. Markers of calls are often special tokens, so that none may be
 // skipped.
@@ -117,7 +108,11 @@ func (p *plan) thoughtsParser() (*reasoning.Parser, error) {
 		return nil, err
 	}
 	if p.calls != nil {
-		parser.Spare(p.calls.marks())
+		calls, err := p.calls.parser()
+		if err != nil {
+			return nil, err
+		}
+		parser.Heed(toolcall.Follow(calls))
 	}
 	return parser, nil
 }

@@ -8,6 +8,10 @@ import (
 func TestArgumentsMayHoldTheMarksOfThoughts(t *testing.T) {
 	for _, tc := range []struct{ reasoning, format, text string }{
 		{"qwen3", "qwen", `<tool_call>{"name": "weather", "arguments": {"city": "a <think>b</think> %s"}}</tool_call>`},
+		{"qwen3", "json", `{"name": "weather", "arguments": {"city": "a <think>b</think> %s"}}`},
+		{"qwen3", "llama", `{"name": "weather", "parameters": {"city": "a <think>b</think> %s"}}`},
+		{"qwen3", "xlam", `[{"name": "weather", "arguments": {"city": "a <think>b</think> %s"}}]`},
+		{"qwen3", "pythonic", `[weather(city="a <think>b</think> %s")]`},
 		{"gemma4", "gemma4", `<|tool_call>call:weather{city:<|"|>a <think>b</think> %s<|"|>}<tool_call|>`},
 		{"inkling", "inkling", `weather<|content_invoke_tool_json|>{"args":{"city":"a <think>b</think> %s"},"name":"weather"}<|end_message|>`},
 		{"harmony", "harmony", ` to=functions.weather<|channel|>commentary json<|message|>{"city": "a <think>b</think> %s"}<|call|>`},

@@ -12,12 +12,11 @@ type fence struct {
 	form    int    // of the fence that is open; −1 if the prompt opened it
 	suffix  string // of its name
 	state   state
-	buf     string   // what is not decided yet
-	spoken  bool     // content other than white space has come out
-	marked  string   // the end of content, which may be half a marker to be dropped
-	calls   []string // what a call begins with
-	ends    []string // what it ends with
-	then    state    // behind the call
+	buf     string // what is not decided yet
+	spoken  bool   // content other than white space has come out
+	marked  string // the end of content, which may be half a marker to be dropped
+	calls   Calls  // nil: there are none
+	unread  []byte // content that it has not read yet
 	out     pieces
 }
 
@@ -28,7 +27,6 @@ const (
 	entering              // inside, and the opening marker may be repeated
 	inside
 	outside // behind the fence, for good
-	calling // all that stands in a call is the tool parser's
 )
 
 func (f *fence) read(text string, eof bool) []Piece {
@@ -51,55 +49,19 @@ func (f *fence) step(eof bool) bool {
 		return f.enter(eof)
 	case inside:
 		return f.inside(eof)
-	case calling:
-		return f.call(eof)
 	}
 	n := len(f.buf)
-	if f.markers.drop != nil {
-		at, mark := first(f.buf, f.calls)
-		if at >= 0 {
-			f.opensCall(at, mark)
-			return true
-		}
-		if !eof {
-			n -= held(f.buf, f.calls...)
-		}
-	} else if !eof {
+	if !eof {
 		n -= partialRune(f.buf)
 	}
 	f.say(f.take(n))
 	return false
 }
 
-// opensCall passes on content up to a call and what that begins with.
-func (f *fence) opensCall(at int, mark string) {
-	f.say(f.take(at))
-	f.release()
-	f.out.put(Content, f.take(len(mark)))
-	f.then = outside
-	if f.markers.again {
-		f.then, f.spoken = before, true
-	}
-	f.state = calling
-}
-
-// call passes on a call to its end, and reports whether that has come.
-func (f *fence) call(eof bool) bool {
-	at, mark := first(f.buf, f.ends)
-	n := at + len(mark)
-	if at >= 0 {
-		f.state = f.then
-	} else if n = len(f.buf); !eof {
-		n -= held(f.buf, f.ends...)
-	}
-	f.out.put(Content, f.take(n))
-	return at >= 0
-}
-
 // say puts out content without the markers around it.
 func (f *fence) say(content string) {
 	if f.markers.drop == nil {
-		f.out.put(Content, content)
+		f.put(content)
 		return
 	}
 	f.marked += content
@@ -108,18 +70,45 @@ func (f *fence) say(content string) {
 		if at < 0 {
 			break
 		}
-		f.out.put(Content, f.marked[:at])
+		f.put(f.marked[:at])
 		f.marked = f.marked[at+len(mark):]
+		if f.inCall(mark) {
+			f.put(mark)
+		}
 	}
 	n := len(f.marked) - held(f.marked, f.markers.drop...)
-	f.out.put(Content, f.marked[:n])
+	f.put(f.marked[:n])
 	f.marked = f.marked[n:]
 }
 
 // release puts out content that was no marker after all.
 func (f *fence) release() {
-	f.out.put(Content, f.marked)
+	f.put(f.marked)
 	f.marked = ""
+}
+
+// put puts out content as it is.
+func (f *fence) put(content string) {
+	f.out.put(Content, content)
+	if f.calls == nil || f.state == outside && f.markers.drop == nil { // no marker comes any more
+		return
+	}
+	if f.unread = append(f.unread, content...); len(f.unread) > maxUnread {
+		f.inCall("")
+	}
+}
+
+// maxUnread is how much content is kept until a marker asks for what it belongs to.
+const maxUnread = 4096
+
+// inCall reports whether a marker that comes next is part of a call.
+func (f *fence) inCall(marker string) bool {
+	if f.calls == nil {
+		return false
+	}
+	content := string(f.unread)
+	f.unread = f.unread[:0]
+	return f.calls.Settle(content, marker)
 }
 
 // mark puts out a marker of the fence.
@@ -138,41 +127,38 @@ func (f *fence) take(n int) string {
 // maxBlank is how much white space before the fence is taken for layout; more is content.
 const maxBlank = 1024
 
-// before passes on content up to the opening marker, or to a call: no thought begins in one. White space alone before the
-// marker is dropped. It reports whether either has come.
+// before passes on content up to the opening marker: one that is part of a call is content, too. White space alone before
+// the marker is dropped. It reports whether there may be more.
 func (f *fence) before(eof bool) bool {
 	if f.markers.spares && !f.spoken {
 		if closed, wait := f.closesAtOnce(eof); closed || wait {
 			return closed
 		}
 	}
-	text := f.buf
-	call, mark := first(f.buf, f.calls)
-	if call >= 0 {
-		text = f.buf[:call]
-	}
-	at, end, hold := f.opens(text)
-	if at >= 0 {
-		if content := f.take(at); f.spoken || !layout(content) {
-			f.say(content)
+	at, end, hold := f.opens(f.buf)
+	if at < 0 {
+		n := len(f.buf)
+		if !eof {
+			n -= hold
 		}
-		f.mark(end - at)
-		f.state = inside
-		return true
+		if f.spoken || !layout(f.buf[:n]) || eof {
+			f.spoken = true
+			f.say(f.take(n))
+		}
+		return false
 	}
-	if call >= 0 {
-		f.opensCall(call, mark)
-		return true
-	}
-	n := len(f.buf)
-	if !eof {
-		n -= max(hold, held(f.buf, f.calls...))
-	}
-	if f.spoken || !layout(f.buf[:n]) || eof {
+	if content := f.take(at); f.spoken || !layout(content) {
 		f.spoken = true
-		f.say(f.take(n))
+		f.say(content)
+		f.release()
+		if marker := f.buf[:end-at]; f.inCall(marker) {
+			f.put(f.take(end - at))
+			return true
+		}
 	}
-	return false
+	f.mark(end - at)
+	f.state = inside
+	return true
 }
 
 // closesAtOnce steps over a closing marker that the answer begins with. It reports wait when that is not certain yet.

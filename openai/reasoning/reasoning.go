@@ -44,11 +44,16 @@ func (p *Parser) Flush() (reasoning, content string) { return join(p.read("", tr
 // Pieces is Add, or at the answer's end Flush, for one who wants to keep thoughts in their place.
 func (p *Parser) Pieces(text string, eof bool) []Piece { return p.read(text, eof) }
 
-// Spare tells what calls begin and end with. What stands in between is content whatever it holds, and unless the family
-// thinks often so is all behind.
-func (p *Parser) Spare(open, ends []string) {
+// Calls reads along the content, and knows what of it belongs to a call.
+type Calls interface {
+	// Settle reads more content and reports whether a text that comes next would be part of a call.
+	Settle(content, next string) bool
+}
+
+// Heed makes content of markers that are part of a call.
+func (p *Parser) Heed(calls Calls) {
 	if f, ok := p.reader.(*fence); ok {
-		f.calls, f.ends = open, ends
+		f.calls = calls
 	}
 }
 

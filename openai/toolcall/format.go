@@ -121,17 +121,3 @@ func (f *format) stops() []string {
 	}
 	return stops
 }
-
-// Marks returns what calls in a format begin and end with, as far as that is no ordinary text.
-func Marks(name string) (open, ends []string) {
-	f, ok := formats[name]
-	if !ok {
-		return nil, nil
-	}
-	for _, m := range f.open {
-		if len(m) > 1 {
-			open = append(open, m)
-		}
-	}
-	return open, f.closes
-}
