@@ -16,14 +16,20 @@ type callPlan struct {
 	bare     bool   // the choice shapes the answer, which is nothing but JSON
 	choice   openai.ToolChoice
 	declared []openai.Tool
-	single   bool // only the first call counts
+	single   bool     // only the first call counts
+	taken    []string // the ids of the conversation's calls
 }
 
 func (c *callPlan) parser() (*toolcall.Parser, error) {
+	var p *toolcall.Parser
+	var err error
 	if c.bare {
-		return toolcall.NewForced(c.format, c.choice, c.declared), nil
+		p = toolcall.NewForced(c.format, c.choice, c.declared)
+	} else if p, err = toolcall.New(c.format, c.declared); err != nil {
+		return nil, err
 	}
-	return toolcall.New(c.format, c.declared)
+	p.Taken(c.taken)
+	return p, nil
 }
 
 // planTools decides whether the answer is searched for calls, and constrains it where it has to be one, before all
@@ -36,6 +42,11 @@ func (l *library) planTools(p *prompt, req *openai.ChatRequest, inThought bool) 
 	}
 	plan := &callPlan{format: l.config.toolCallParser(), choice: req.ToolChoice, declared: req.Tools,
 		single: !req.ParallelToolCalls || req.ToolChoice.Mode == openai.ToolNamed}
+	for _, m := range req.Messages {
+		for _, call := range m.ToolCalls {
+			plan.taken = append(plan.taken, call.ID)
+		}
+	}
 	c, err := toolcall.Constrain(plan.format, plan.choice, tools, p.model.forcedStart(inThought), plan.single)
 	if err != nil {
 		return err

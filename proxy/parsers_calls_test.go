@@ -1,6 +1,7 @@
 package proxy
 
 import (
+	"io"
 	"fmt"
 	"testing"
 )
@@ -23,5 +24,23 @@ func TestArgumentsMayHoldTheMarksOfThoughts(t *testing.T) {
 		if fmt.Sprintf("%+v", got) != fmt.Sprintf("%+v", want) {
 			t.Errorf("%s\n got %+v\nwant %+v", tc.format, got, want)
 		}
+	}
+}
+
+// case A8
+func TestNoCallHasTheIDOfAnotherInTheConversation(t *testing.T) {
+	text := `<|open|>tools<|sep|><|open|>call tool="weather" index="1"<|sep|><|close|>call<|sep|><|close|>tools<|sep|>`
+	b := start(t, one(t, "vllm", text), func(s *setup) { s.models.ToolCallParser = "kimi_k3" })
+	body := `{"model":"demo","messages":[{"role":"user","content":"a"},{"role":"assistant","tool_calls":[{"id":"weather_0","type":"function",` +
+		`"function":{"name":"weather","arguments":"{}"}}]},{"role":"tool","tool_call_id":"weather_0","content":"x"},{"role":"user","content":"question"}]` + weather + `}`
+	resp := b.post(t, t.Context(), "/v1/chat/completions", body)
+	defer resp.Body.Close()
+	answer, err := io.ReadAll(resp.Body)
+	if err != nil {
+		t.Fatal(err)
+	}
+	calls := oneChunk(t, answer).Choices[0].Message.ToolCalls
+	if len(calls) != 1 || calls[0].ID != "weather_1" {
+		t.Errorf("%s", answer)
 	}
 }

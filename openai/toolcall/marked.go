@@ -105,9 +105,20 @@ func kimiID(name, index string, numbered bool, calls int) string {
 	return "functions." + name + ":" + index
 }
 
-// kimi3Head matches a call in tags, and names it in the manner of its model.
+// kimi3Head matches a call in tags, and names it in the manner of its model: by the first number that makes it another's
+// than those of the conversation's calls.
 func kimi3Head(p *Parser, c *cursor, more bool) (start, bool) {
 	s, ok := tagHead(kimi3Tags)(p, c, more)
-	s.id = s.name + "_" + strconv.Itoa(p.calls)
+	for n := p.calls; s.id == "" || p.ids[s.id]; n++ {
+		s.id = s.name + "_" + strconv.Itoa(n)
+	}
 	return s, ok
+}
+
+// Taken tells which ids the conversation's calls have. None of them is given again, not even one that the model gives.
+func (p *Parser) Taken(ids []string) {
+	p.ids = make(map[string]bool, len(ids))
+	for _, id := range ids {
+		p.ids[id] = true
+	}
 }

@@ -194,3 +194,19 @@ func TestEveryFormatHasATranscript(t *testing.T) {
 		}
 	}
 }
+
+func TestNoIDThatIsTakenIsGivenAgain(t *testing.T) {
+	for format, x := range map[string][2]string{
+		"kimi_k3": {`<|open|>tools<|sep|><|open|>call tool="f" index="1"<|sep|><|close|>call<|sep|><|open|>call tool="f" index="2"<|sep|><|close|>call<|sep|>`, "f_2 f_3"},
+		"kimik2":  {kimiCall + "functions.f:0" + kimiArgs + "{}" + kimiEnd + kimiCall + "functions.f:3" + kimiArgs + "{}" + kimiEnd, "functions.f:1 functions.f:3"},
+	} {
+		p, _ := New(format, nil)
+		p.Taken([]string{"f_0", "f_1", "functions.f:0", ""})
+		var a Answer
+		a.Collect(p.Add(x[0]))
+		a.Collect(p.Flush())
+		if len(a.Calls) != 2 || a.Calls[0].ID+" "+a.Calls[1].ID != x[1] {
+			t.Errorf("%s: %+v", format, a.Calls)
+		}
+	}
+}
