@@ -2,6 +2,7 @@ package toolcall
 
 import (
 	"slices"
+	"strings"
 
 	"leeway/openai"
 )
@@ -15,20 +16,27 @@ func NewForced(name string, choice openai.ToolChoice, declared []openai.Tool) *P
 		own = &format{}
 	}
 	list := *jsonFormat
-	list.drop = own.drop
+	list.drop, list.closes = own.drop, []string{codeFence}
 	forms := map[byte][]*format{'{': {&list}, '[': {&list}} // by the first byte, in the order in which they are tried
 	if choice.Mode == openai.ToolNamed {
-		bare := &format{open: []string{"{"}, drop: own.drop, bare: true, head: forcedHead(choice.Name)}
+		bare := &format{open: []string{"{"}, drop: own.drop, closes: list.closes, bare: true, head: forcedHead(choice.Name)}
 		list.head = namedHead(choice.Name)
-		forms['{'] = []*format{&list, bare}
+		forms['{'], forms['['] = []*format{&list, bare}, []*format{&list, bare}
 	}
 	for _, marker := range own.open {
 		if first := marker[0]; !slices.Contains(forms[first], own) {
 			forms[first] = append(forms[first], own)
 		}
 	}
-	undecided := &format{open: append([]string{"{", "["}, own.open...), drop: own.drop, opening: own.opening}
+	undecided := &format{open: append([]string{"{", "[", codeFence}, own.open...), drop: own.drop, opening: own.opening}
 	undecided.head = func(p *Parser, c *cursor, _ bool) (s start, ok bool) {
+		if c.lit(codeFence) {
+			c.lit("json")
+			c.space()
+			if b := c.peek(); b != '{' && b != '[' {
+				return s, false
+			}
+		}
 		at := c.pos
 		for _, p.format = range forms[c.peek()] {
 			c.pos = at
@@ -44,39 +52,118 @@ func NewForced(name string, choice openai.ToolChoice, declared []openai.Tool) *P
 	return newParser(undecided, declared)
 }
 
+// codeFence is what models put around JSON that is to be shown.
+const codeFence = "```"
+
 // namedHead matches calls as a list of them has them, and one that stands alone if it wraps the named function's
 // arguments. An object that may be these arguments themselves is not taken for a call.
 func namedHead(name string) func(*Parser, *cursor, bool) (start, bool) {
 	return func(p *Parser, c *cursor, more bool) (start, bool) {
-		if at := c.pos; !more && c.peek() == '{' {
-			if _, declared := p.tools.of(name).kinds["name"]; declared || !wraps(c, name) {
-				return start{}, false
-			}
-			c.pos = at
+		if more {
+			return jsonHead(p, c, true)
 		}
-		return jsonHead(p, c, more)
+		at := c.pos
+		list := c.lit("[")
+		c.space()
+		wrapped, cut := wraps(c, name, p.tools.of(name).kinds)
+		switch {
+		case cut:
+			return start{name: name, args: &jsonArgs{}, list: list, explicit: true}, true
+		case !list && !wrapped:
+			return start{}, false
+		}
+		c.pos = at
+		s, ok := jsonHead(p, c, false)
+		if !ok || s.name == name || c.short {
+			return s, ok
+		}
+		if end := c.pos; !c.seek(at, name) {
+			c.pos = end
+			return s, ok
+		}
+		return object(c, true, true)
 	}
 }
 
-// wraps steps over {"name": the name, "arguments": and reports whether an object follows.
-func wraps(c *cursor, name string) bool {
-	step := func(texts ...string) bool { c.space(); return c.any(texts...) }
-	if !step("{") || !step(`"name"`) || !step(":") {
-		return false
+// seek steps to the object that calls a function in the list of calls that stands there, and reports whether one does.
+func (c *cursor) seek(at int, name string) bool {
+	for c.pos = at + len("["); ; {
+		c.space()
+		from := c.pos
+		raw, ok := c.value()
+		if !ok {
+			return false
+		}
+		if s, _ := object(&cursor{text: raw, eof: true}, true, true); s.name == name {
+			c.pos = from
+			return true
+		}
+		if c.space(); !c.lit(",") {
+			return false
+		}
 	}
-	c.space()
-	if said, ok := c.str(); !ok || said != name {
-		return false
-	}
-	return step(",") && step(`"arguments"`, `"parameters"`) && step(":") && step("{")
 }
 
-// forcedHead makes the whole answer the arguments of one call, as a schema for them was forced on the engine.
+// wraps steps over what may stand in an object before {"name": the name, "arguments": {, in any order, up to the
+// arguments or the object's end, and reports whether that is what it is. Where the answer was cut off behind the name's
+// key, that is told from arguments by their schema.
+func wraps(c *cursor, name string, declared map[string]kind) (is, cut bool) {
+	if _, own := declared["name"]; own || !c.lit("{") {
+		return false, false
+	}
+	ends := func() bool { c.space(); return c.eof && c.pos == len(c.text) }
+	for named, given := false, false; ; {
+		c.space()
+		key, ok := c.str()
+		c.space()
+		if !ok || !c.lit(":") {
+			return false, named && ends()
+		}
+		c.space()
+		from := c.pos
+		switch _, own := declared[key]; key {
+		case "name":
+			said, ok := c.str()
+			if !ok && ends() {
+				return false, strings.HasPrefix(`"`+name+`"`, c.text[from:])
+			}
+			if named = said == name; !named {
+				return false, false
+			}
+		case "arguments", "parameters":
+			if c.peek() != '{' || own && !named {
+				return false, named && ends()
+			}
+			if named {
+				return true, false
+			}
+			if _, given = c.value(); !given {
+				return false, false
+			}
+		case "id", "type", "tool_call_id", "index":
+			if _, ok := c.value(); !ok {
+				return false, named && ends()
+			}
+		default:
+			return false, false
+		}
+		if c.space(); c.lit("}") {
+			return named && given, false
+		}
+		if !c.lit(",") {
+			return false, named && ends()
+		}
+	}
+}
+
+// forcedHead makes the whole answer the arguments of one call, as a schema for them was forced on the engine. They may
+// stand in a list.
 func forcedHead(name string) func(*Parser, *cursor, bool) (start, bool) {
 	return func(p *Parser, c *cursor, more bool) (start, bool) {
 		if more || p.calls > 0 {
 			return start{}, false
 		}
-		return rawArgs(c, start{name: name}, false)
+		s := start{name: name, list: c.lit("[")}
+		return rawArgs(c, s, false)
 	}
 }

@@ -106,3 +106,41 @@ func FuzzForced(f *testing.F) {
 		checkForced(t, names[int(n)%len(names)], mode, tools, text, bytewise(text))
 	})
 }
+
+// What is put around a named function's arguments is none of them, and none of the content, wherever it is cut off.
+func TestWhatWrapsANamedFunctionsArguments(t *testing.T) {
+	tools := declared(t)
+	for text, want := range map[string]string{
+		`{"id": "call_1", "type": "function", "name": "get_weather", "arguments": {"city": "Paris"}}`:   `{"city":"Paris"}`,
+		`{"parameters": {"city": "Paris"}, "name": "get_weather"}`:                                      `{"city":"Paris"}`,
+		`[{"index": 0, "parameters": {"city": "Paris"}, "name": "get_weather"}]`:                        `{"city":"Paris"}`,
+		`[{"name": "search", "parameters": {"q": "]"}}, {"name": "get_weather", "arguments": {"a":1}}]`: `{"a":1}`,
+		"```json\n{\"city\": \"Paris\"}\n```":                                                           `{"city":"Paris"}`,
+		"```\n[{\"name\": \"get_weather\", \"parameters\": {\"city\": \"Paris\"}}]\n```":                `{"city":"Paris"}`,
+		`[{"city": "Paris"}]`:                    `{"city":"Paris"}`,
+		`{"name": "get_weather", "city": "x"}`:   `{"name":"get_weather","city":"x"}`,
+		`{"arguments": {"name": "get_weather"}}`: `{"arguments":{"name":"get_weather"}}`,
+		`{"arguments": {}, "name": "Bob"}`:       `{"arguments":{},"name":"Bob"}`,
+		`{"id": "get_weather", "type": "x"}`:     `{"id":"get_weather","type":"x"}`,
+	} {
+		for cut := range len(text) + 1 {
+			checkForced(t, "json", openai.ToolNamed, tools, text[:cut], bytewise(text[:cut]))
+		}
+		got := forced("json", openai.ToolNamed, tools, text)
+		if len(got.Calls) != 1 || got.Calls[0] != (openai.ToolCall{Name: "get_weather", Arguments: want}) || got.Content != "" {
+			t.Errorf("%s\n got %+v\nwant %s", text, got, want)
+		}
+	}
+	for _, text := range []string{`[{"name": "get_weather", "argu`, `{"name": "get_weather"`, "```json\n{\"id\": 1, \"name\": \"get_wea", `[{"name": "get_weather", "arguments": `} {
+		got := forced("json", openai.ToolNamed, tools, text)
+		if len(got.Calls) != 1 || got.Calls[0] != (openai.ToolCall{Name: "get_weather"}) || got.Content != "" {
+			t.Errorf("%s\n%+v", text, got)
+		}
+	}
+	named := []openai.Tool{{Name: "get_weather", Parameters: []byte(`{"type":"object","properties":{"name":{"type":"string"},"arguments":{"type":"object"}}}`)}}
+	for _, text := range []string{`{"name":"get_weather","arguments":{"x":1}}`, `{"arguments":{"x":1},"name":"get_weather"}`, `{"name":"get_weather","argu`} {
+		if got := forced("json", openai.ToolNamed, named, text); len(got.Calls) != 1 || got.Calls[0].Arguments != text {
+			t.Errorf("%s\n%+v", text, got)
+		}
+	}
+}
