@@ -69,9 +69,21 @@ func (a *nestedArgs) tag(p *Parser, eof bool) (done, more bool) {
 	case c.lit(m3Mark):
 		p.buf = p.buf[c.pos:] // it marks nothing
 	default:
-		a.stray(p, from, eof)
+		a.stray(p, eof)
 	}
 	return false, true
+}
+
+// stray passes on as content what stands between parameters and is none, up to the next mark, but for the white space
+// behind it.
+func (a *nestedArgs) stray(p *Parser, eof bool) {
+	text, _, found := strings.Cut(p.buf, m3Mark)
+	if held := heldSuffix(text, []string{m3Mark}); !found && (!eof || held > 1) {
+		text = text[:len(text)-held]
+	}
+	text = strings.TrimRight(text, " \n\t\r")
+	p.say(text)
+	p.buf = p.buf[len(text):]
 }
 
 // parameter begins the parameter that a tag has opened if that is text, and reads it whole if not.

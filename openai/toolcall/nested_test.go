@@ -106,3 +106,20 @@ func TestTagsInTagsThatAreCutOffLiftNothing(t *testing.T) {
 		}
 	}
 }
+
+// Whatever stands in a call, closed it has arguments that are JSON.
+func FuzzNested(f *testing.F) {
+	for _, body := range []string{`{<o>{<k>5{<n>2{</n>{</o>`, `{<l>{<item>1{</item>{<item>2`, `{<b>x{</b>{<u>{<x>1{</y>t`} {
+		f.Add(body)
+	}
+	f.Fuzz(func(t *testing.T, body string) {
+		text := strings.ReplaceAll(`{<tool_call>{<invoke name="f">`+body+`{</invoke>`, "{", m3Mark)
+		whole := parse(t, "minimax_m3", []openai.Tool{nestingTool}, text)
+		if got := parse(t, "minimax_m3", []openai.Tool{nestingTool}, bytewise(text)...); !reflect.DeepEqual(got, whole) {
+			t.Fatalf("%q\n got %+v\nwant %+v", text, got, whole)
+		}
+		if len(whole.Calls) == 0 || !json.Valid([]byte(whole.Calls[0].Arguments)) {
+			t.Fatalf("%q\n%+v", text, whole)
+		}
+	})
+}
