@@ -1,8 +1,8 @@
 package proxy
 
 import (
-	"io"
 	"fmt"
+	"io"
 	"testing"
 )
 
