@@ -60,7 +60,7 @@ func TestADictThatIsCutOffIsTheBeginningOfJSON(t *testing.T) {
 	all := parse(t, "pythonic", declared(t), text).Calls[0].Arguments
 	for end := strings.Index(text, "{") + 1; end < len(text); end++ {
 		got := parse(t, "pythonic", declared(t), text[:end]).Calls[0].Arguments
-		if !strings.HasPrefix(all, got) && !strings.HasPrefix(all, strings.TrimSuffix(got, `"`)) {
+		if !strings.HasPrefix(all, got) {
 			t.Errorf("%s\n%s", text[:end], got)
 		}
 	}
