@@ -1,6 +1,10 @@
 package routing
 
-import "time"
+import (
+	"time"
+
+	"leeway/routing/prefix"
+)
 
 // maxCredits bounds a ledger between two samples; beyond it the newest credits share a stamp.
 const maxCredits = 8192
@@ -29,10 +33,10 @@ func (l *ledger) send(now time.Time, tokens, uncached int) {
 	l.requests++
 	if n := len(l.credits); n == maxCredits {
 		last := &l.credits[n-1]
-		last.at, last.tokens, last.requests = now.UnixNano(), last.tokens+int64(tokens), last.requests+1
+		last.at, last.tokens, last.requests = prefix.Nanos(now), last.tokens+int64(tokens), last.requests+1
 		return
 	}
-	l.credits = append(l.credits, credit{now.UnixNano(), int64(tokens), 1})
+	l.credits = append(l.credits, credit{prefix.Nanos(now), int64(tokens), 1})
 }
 
 // answered takes a request's prompt off the backlog.
@@ -40,7 +44,7 @@ func (l *ledger) answered(uncached int) { l.prefill -= int64(uncached) }
 
 // retire drops what was sent before a sample was taken. What was sent while the poll was under way stays.
 func (l *ledger) retire(taken time.Time) {
-	at, n := taken.UnixNano(), 0
+	at, n := prefix.Nanos(taken), 0
 	for n < len(l.credits) && l.credits[n].at < at {
 		l.tokens -= l.credits[n].tokens
 		l.requests -= l.credits[n].requests

@@ -1,6 +1,10 @@
 package routing
 
-import "time"
+import (
+	"time"
+
+	"leeway/routing/prefix"
+)
 
 // line is the requests of this gateway that wait for a first token at a worker, in the order of their coming.
 type line struct{ first, last *Lease }
@@ -48,7 +52,7 @@ func (s *station) reconcile(mean int) {
 	}
 	tokens, requests := int64(s.sample.uncached), int64(s.sample.waiting)
 	for l := s.held.first; l != nil; l = l.behind {
-		if l.receipt.At.UnixNano() < s.sample.taken {
+		if prefix.Nanos(l.receipt.At) < s.sample.taken {
 			tokens -= int64(l.uncached)
 			requests--
 		}

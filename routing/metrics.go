@@ -163,7 +163,7 @@ func (r *Router) gaugeWorkers(moment *metrics.Set, now time.Time) {
 	for model, p := range fleet.models {
 		overloaded := 0
 		for _, s := range p.seats {
-			if now.UnixNano() < s.overloaded.Load() {
+			if prefix.Nanos(now) < s.overloaded.Load() {
 				overloaded++
 			}
 		}
@@ -171,7 +171,7 @@ func (r *Router) gaugeWorkers(moment *metrics.Set, now time.Time) {
 	}
 	for id, s := range fleet.byID {
 		if s.sample.usable {
-			gauge(moment, "leeway_load_sample_age_seconds", "worker", id, time.Duration(now.UnixNano()-s.sample.taken).Seconds())
+			gauge(moment, "leeway_load_sample_age_seconds", "worker", id, time.Duration(prefix.Nanos(now)-s.sample.taken).Seconds())
 		}
 		gauge(moment, "leeway_prefill_rate_tokens", "worker", id, s.rate.tokens(r.cfg.PrefillThroughput))
 	}

@@ -4,6 +4,8 @@ import (
 	"cmp"
 	"errors"
 	"time"
+
+	"leeway/routing/prefix"
 )
 
 // ErrOverloaded says that all of a request's workers report long queues or full caches, and that it is to be refused.
@@ -40,7 +42,7 @@ func (r *Router) available(now time.Time, q *Request) (*pool, error) {
 	if waiting, usage := r.cfg.thresholds(); err != nil || waiting == 0 && usage == 0 {
 		return all, err
 	}
-	calm := all.without(func(s *seat) bool { return now.UnixNano() < s.overloaded.Load() })
+	calm := all.without(func(s *seat) bool { return prefix.Nanos(now) < s.overloaded.Load() })
 	switch {
 	case len(calm.seats) > 0:
 		return calm, nil

@@ -215,7 +215,7 @@ func (r *Router) Observe(id string, load Load) {
 	}
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	if load.TakenAt.UnixNano() < s.sample.taken {
+	if prefix.Nanos(load.TakenAt) < s.sample.taken {
 		return
 	}
 	s.sample = summed(load)
@@ -296,7 +296,7 @@ func (d *decision) end() {
 
 // look writes down what is known of each candidate at this moment.
 func (d *decision) look() {
-	now, maxAge := d.now.UnixNano(), d.router.cfg.loadMaxAge()
+	now, maxAge := prefix.Nanos(d.now), d.router.cfg.loadMaxAge()
 	d.candidates = d.router.decisions.candidates(len(d.seats))
 	for i := range d.seats {
 		s, x := d.seats[i], &d.candidates[i]

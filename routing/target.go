@@ -3,6 +3,8 @@ package routing
 import (
 	"math"
 	"time"
+
+	"leeway/routing/prefix"
 )
 
 // Target is a worker, or one data-parallel rank of a worker, as the pool publishes it. It is a value; a change is a
@@ -63,7 +65,7 @@ type sample struct {
 
 // summed adds up a load's ranks. A sample that contradicts itself is kept as unusable, and says nothing of others.
 func summed(l Load) sample {
-	s := sample{taken: l.TakenAt.UnixNano()}
+	s := sample{taken: prefix.Nanos(l.TakenAt)}
 	if l.RankCount != len(l.Ranks) || len(l.Ranks) == 0 {
 		return s
 	}

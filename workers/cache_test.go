@@ -212,6 +212,31 @@ func TestAFlushThroughTheGatewayEmptiesAtOnce(t *testing.T) {
 	}
 }
 
+// case H4. A servicer that keeps a history tells, to who subscribes anew, what it held before the flush.
+func TestAHistoryFromBeforeAFlushIsNotClaimed(t *testing.T) {
+	w, other := startSim(t, sim.Options{Servicer: "rust", Speed: 50}), startSim(t, sim.Options{})
+	pool, router := shadowPool(t, w.URL(), other.URL())
+	followed(t, w)
+	ask(t, pool, w.URL(), promptOf(1, 100))
+	waitClaim(t, router, w.URL(), promptOf(1, 100), prefix.Certified, 96)
+	if err := pool.Flush(t.Context(), w.URL(), time.Second); err != nil {
+		t.Fatal(err)
+	}
+	waitClaim(t, router, w.URL(), promptOf(1, 100), prefix.Warming, 0)
+	router.Feed(w.URL()).Drop(prefix.Unhealthy)
+	if err := w.SetFaults(sim.Fault{Kind: sim.FaultUnhealthy, Times: 1}); err != nil { // it stays in the fleet
+		t.Fatal(err)
+	}
+	eventually(t, func() bool { _, told := router.Feed(w.URL()).Cursor(0); return told }, "the history")
+	if word, cached := claim(router, w.URL(), promptOf(1, 100)); cached > 0 {
+		t.Errorf("%s: %d tokens are claimed", word, cached)
+	}
+	if cached := ask(t, pool, w.URL(), promptOf(1, 100)); cached != 0 {
+		t.Errorf("the engine has %d tokens", cached)
+	}
+	waitClaim(t, router, w.URL(), promptOf(1, 100), prefix.Certified, 96)
+}
+
 // relay stands between gateway and worker, to break the connection and neither of them.
 type relay struct {
 	listener net.Listener

@@ -62,16 +62,15 @@ func (p *Pool) Embed(ctx context.Context, id string, tokens []uint32, again bool
 	return engine.Embedding{}, err
 }
 
-// Flush empties a worker's KV cache, and at once what the gateway believes of it: the engine's own word may come
-// with the next request only.
+// Flush empties a worker's KV cache, and before that what the gateway believes of it: the engine's own word
+// may come at once or with the next request only.
 func (p *Pool) Flush(ctx context.Context, id string, timeout time.Duration) error {
 	w, client, err := p.ready(id)
 	if err != nil {
 		return err
 	}
-	err = client.Flush(ctx, timeout)
-	p.router.Feed(w.spec.URL).Flush() // a call that failed may have had its effect
-	return err
+	p.router.Feed(w.spec.URL).Flush(time.Now().Add(timeout)) // a call that fails may have its effect
+	return client.Flush(ctx, timeout)
 }
 
 // Loads asks a worker for its load, past all samples.

@@ -78,7 +78,7 @@ func (f *Feed) stats(now time.Time) Stats {
 	s.Certified = len(views) == 1 || len(views) > 1 && f.ranked.Load()
 	s.Certified = s.Certified && !f.mismatch.Load()
 	for _, v := range views {
-		s.Certified = s.Certified && f.word(v, v.load(), now.UnixNano()) == Certified
+		s.Certified = s.Certified && f.word(v, v.load(), Nanos(now)) == Certified
 		s.Blocks += v.blocks.count
 		s.Bytes += v.blocks.bytes()
 	}

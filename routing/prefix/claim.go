@@ -53,7 +53,7 @@ type group struct {
 // Ask fills in Claims.
 func (q *Query) Ask(now time.Time, tokens []uint32, sources []Source) {
 	q.Claims, q.groups, q.inUse = slices.Grow(q.Claims[:0], len(sources))[:len(sources)], q.groups[:0], 0
-	at := now.UnixNano()
+	at := Nanos(now)
 	for i := range sources {
 		c := &q.Claims[i]
 		sources[i].claim(at, c)

@@ -46,6 +46,7 @@ type Feed struct {
 	snapshot struct {
 		running bool
 		next    uint32 // the chunk that comes next
+		count   uint32 // how many there are
 		whole   bool   // whether it lists everything
 	}
 }
@@ -95,7 +96,7 @@ func (f *Feed) apply(at time.Time, b *Batch) Verdict {
 	v.heard(at)
 	v.base(b)
 	v.retold = span{}
-	f.perform(v, b)
+	f.perform(at, v, b)
 	return Applied
 }
 
@@ -134,7 +135,11 @@ func (f *Feed) admit(v *view, b *Batch) (Verdict, Word) {
 }
 
 // perform applies an admitted batch and certifies the view, or empties it if the events do not add up.
-func (f *Feed) perform(v *view, b *Batch) {
+func (f *Feed) perform(at time.Time, v *view, b *Batch) {
+	if v.flush.over(at, b, f.index.cfg.MaxAge) {
+		v.flush = flush{}
+		v.empty(Warming)
+	}
 	if fault := v.apply(b.Events); fault != None {
 		f.lose(v, fault)
 		return
@@ -161,9 +166,9 @@ func (f *Feed) chunk(at time.Time, v *view, b *Batch) {
 	s := b.Snapshot
 	if s.Index == 0 {
 		f.drop(Reconnect)
-		f.snapshot.running, f.snapshot.next, f.snapshot.whole = true, 0, true
+		f.snapshot.running, f.snapshot.next, f.snapshot.count, f.snapshot.whole = true, 0, s.Count, true
 	}
-	if !f.snapshot.running || s.Index != f.snapshot.next {
+	if !f.snapshot.running || s.Index != f.snapshot.next || s.Count != f.snapshot.count {
 		f.abandon(Reconnect)
 		return
 	}
@@ -266,6 +271,9 @@ func (f *Feed) drop(w Word) {
 	for _, v := range f.all() {
 		f.lose(v, w)
 		v.based = false
+		if w == Restart {
+			v.flush = flush{}
+		}
 	}
 }
 
@@ -309,13 +317,15 @@ func (f *Feed) Renew() {
 	f.mismatch.Store(false)
 }
 
-// Flush empties the views because the cache was flushed through the gateway; the engine may say so much later.
-func (f *Feed) Flush() {
+// Flush empties the views because the cache is being flushed through the gateway, by a moment. The engine may say so much
+// later, and tell before of what it has flushed: until then, or until it has had long enough, nothing is certified.
+func (f *Feed) Flush(by time.Time) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	f.abandon(Reconnect)
 	for _, v := range f.all() {
-		v.empty(v.load().word())
+		v.flush = flush{by: by, after: v.cursor}
+		v.empty(Warming)
 	}
 }
 

@@ -115,3 +115,31 @@ func TestARestartWhileAResumedStreamRepeatsIsSeen(t *testing.T) { // row 3
 func (w *worker) rank(rank int32, sequence uint64) {
 	w.feed.Apply(w.now, &Batch{Sequence: sequence, Rank: rank, Events: []Event{w.whole()}})
 }
+
+// While a stream is resumed behind a gap, what repeats the cursor proves nothing of what is missing.
+func TestAHeartbeatDoesNotMendAGap(t *testing.T) { // rows 2 and 2c
+	w := newWorker(t)
+	w.batch(1, Applied, w.whole())
+	w.batch(3, Resume)
+	w.heartbeat(1)
+	w.wants(Gap, 0)
+}
+
+func TestAClearedBatchUnderAPassedNumberIsNoRepetition(t *testing.T) { // rows 3 and 10
+	w := newWorker(t)
+	w.feed.EachRank(true)
+	for _, b := range []struct {
+		number uint64
+		want   Verdict
+		events []Event
+	}{{9, Applied, []Event{w.whole()}}, {5, Heard, nil}, {6, Applied, []Event{cleared}}} {
+		if b.want == Heard {
+			w.feed.Disconnected()
+			w.feed.Subscribed(4)
+		}
+		if got := w.feed.Apply(t0, &Batch{Sequence: b.number, Rank: 1, Events: b.events}); got != b.want {
+			t.Errorf("number %d: verdict %d", b.number, got)
+		}
+	}
+	w.lost(Restart, 1)
+}

@@ -70,8 +70,10 @@ func TestAFlushInsideASnapshotEndsIt(t *testing.T) { // row 13
 	w := newWorker(t)
 	first, second := w.halves()
 	w.chunk(7, Snapshot{Index: 0, Count: 2}, cleared, first)
-	w.feed.Flush()
+	w.feed.Flush(w.now)
 	w.chunk(8, Snapshot{Index: 1, Count: 2}, second)
+	w.wants(Warming, 0)
+	w.now = w.now.Add(maxAge + 1)
 	w.batch(9, Applied, removed(4)) // told of late, and no contradiction
 	w.wants(Certified, 0)
 }
@@ -114,4 +116,12 @@ func TestASnapshotThatDoesNotFitIntoMemoryIsNotKept(t *testing.T) { // row 2b, c
 	w.wants(Evicted, 0)
 	w.batch(9, Applied, removed(0)) // no contradiction
 	w.wants(Certified, 0)
+}
+
+func TestASnapshotHasAsManyChunksAsItsFirstSays(t *testing.T) { // row 2b
+	w := newWorker(t)
+	first, second := w.halves()
+	w.chunk(7, Snapshot{Index: 0, Count: 4}, cleared, first)
+	w.chunk(8, Snapshot{Index: 1, Count: 2}, second)
+	w.wants(Reconnect, 0)
 }

@@ -19,6 +19,7 @@ type view struct {
 	sent   time.Time // when that batch was sent, if it said so
 	based  bool      // whether there is one
 	behind Word      // why the view is suspended; None if it is not
+	flush  flush     // through the gateway, of which the engine has said nothing yet
 	retold span      // what a resumed stream may repeat: of several ranks' it is resumed for the first
 	// complete says that every block of the cache is in the view, so that a removal of any other is a lost event.
 	complete bool
@@ -38,6 +39,18 @@ func (s *span) take(number uint64) bool {
 	}
 	s.next = number + 1
 	return true
+}
+
+// flush is a flush of the cache by a moment, after a batch.
+type flush struct {
+	by    time.Time // zero: there is none
+	after uint64
+}
+
+// over says whether a batch tells of the flush, or comes so late that none will. A history that is told again may hold an
+// earlier one.
+func (f flush) over(at time.Time, b *Batch, patience time.Duration) bool {
+	return !f.by.IsZero() && (b.Sequence > f.after && b.clears() || at.Sub(f.by) > patience)
 }
 
 // maxGroups bounds the layer groups a view remembers. Of those beyond it nothing counts.
@@ -84,10 +97,12 @@ func (v *view) empty(w Word) {
 	v.blocks.reset()
 }
 
-// certify says that the view is what the rank holds, or part of it.
+// certify says that the view is what the rank holds, or part of it, unless it may be what the rank held before a flush.
 func (v *view) certify() {
 	v.behind = None
-	v.set(v.load().size(), Certified)
+	if v.flush.by.IsZero() {
+		v.set(v.load().size(), Certified)
+	}
 }
 
 // apply carries out a batch's events in order, and returns why the view cannot be trusted any more, if so.
@@ -249,6 +264,6 @@ func (v *view) remove(e *Event) Word {
 }
 
 func (v *view) heard(at time.Time) {
-	v.seen.Store(at.UnixNano())
+	v.seen.Store(Nanos(at))
 	v.quiet.Store(false)
 }
