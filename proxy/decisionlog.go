@@ -3,7 +3,9 @@ package proxy
 import (
 	"bufio"
 	"context"
+	"errors"
 	"fmt"
+	"io/fs"
 	"os"
 	"time"
 
@@ -22,9 +24,10 @@ type decisionLog struct {
 	path   string
 	limit  int64 // bytes
 
-	file *os.File // run's own, like all below
-	out  *bufio.Writer
-	size int64
+	file    *os.File // run's own, like all below
+	out     *bufio.Writer
+	size    int64
+	failing bool // the last line was lost, which has been said
 }
 
 // newDecisionLog opens the file, so that a path that cannot be written is known at the start.
@@ -39,15 +42,16 @@ func newDecisionLog(c Config, router *routing.Router, log zerolog.Logger) (*deci
 	return d, nil
 }
 
-func (d *decisionLog) open() (err error) {
-	if d.file, err = os.OpenFile(d.path, os.O_CREATE|os.O_APPEND|os.O_WRONLY, 0o600); err != nil {
-		return err
-	}
-	info, err := d.file.Stat()
+func (d *decisionLog) open() error {
+	file, err := os.OpenFile(d.path, os.O_CREATE|os.O_APPEND|os.O_WRONLY, 0o600)
 	if err != nil {
 		return err
 	}
-	d.size, d.out = info.Size(), bufio.NewWriterSize(d.file, 64<<10)
+	info, err := file.Stat()
+	if err != nil {
+		return errors.Join(err, file.Close())
+	}
+	d.file, d.size, d.out = file, info.Size(), bufio.NewWriterSize(file, 64<<10)
 	return nil
 }
 
@@ -97,20 +101,26 @@ func (d *decisionLog) write(receipt routing.Receipt) {
 	if err != nil {
 		d.out.Reset(d.file) // or it would remember a full disk for ever
 		decisionsDropped.Inc()
-		d.log.Error().Err(err).Msg("a decision was not logged")
+		if !d.failing {
+			d.log.Error().Err(err).Msg("decisions are not logged")
+		}
 	}
+	d.failing = err != nil
 }
 
+// rotate begins a new file. Somebody else may have moved the full one away.
 func (d *decisionLog) rotate() error {
 	if err := d.out.Flush(); err != nil {
 		return err
 	}
-	if err := os.Rename(d.path, d.path+".1"); err != nil {
+	if err := os.Rename(d.path, d.path+".1"); err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return err
 	}
 	full := d.file
-	defer full.Close()
-	return d.open()
+	if err := d.open(); err != nil {
+		return err
+	}
+	return full.Close()
 }
 
 // end releases a lease with what came of its request.

@@ -97,3 +97,36 @@ func TestADecisionLogThatCannotBeRotatedGrowsNoFurther(t *testing.T) {
 		t.Error("it was not rotated when it could be")
 	}
 }
+
+func TestADecisionLogThatIsMovedAwayBeginsAnew(t *testing.T) {
+	c := DefaultConfig()
+	c.DecisionLog, c.DecisionLogBytes = filepath.Join(t.TempDir(), "logs", "decisions.jsonl"), 1<<12
+	if err := os.Mkdir(filepath.Dir(c.DecisionLog), 0o700); err != nil {
+		t.Fatal(err)
+	}
+	router, err := routing.New(routing.DefaultConfig())
+	if err != nil {
+		t.Fatal(err)
+	}
+	d, err := newDecisionLog(c, router, zerolog.Nop())
+	if err != nil {
+		t.Fatal(err)
+	}
+	away := filepath.Dir(c.DecisionLog) + " of yesterday"
+	if err := os.Rename(filepath.Dir(c.DecisionLog), away); err != nil {
+		t.Fatal(err)
+	}
+	for range 100 {
+		d.write(routing.Receipt{ID: "a"}) // there is no place for the next file
+	}
+	if err := os.Mkdir(filepath.Dir(c.DecisionLog), 0o700); err != nil {
+		t.Fatal(err)
+	}
+	d.write(routing.Receipt{ID: "b"})
+	if text, err := os.ReadFile(c.DecisionLog); err != nil || !bytes.Contains(text, []byte(`"b"`)) {
+		t.Errorf("%q, %v", text, err)
+	}
+	if info, err := os.Stat(filepath.Join(away, "decisions.jsonl")); err != nil || info.Size() > 2<<12 {
+		t.Errorf("%v, %v", info, err)
+	}
+}
