@@ -47,6 +47,17 @@ func TestCalibratedCostIsThePrefillAhead(t *testing.T) {
 	}
 }
 
+// By now it may be computed.
+func TestWhatOthersHadQueuedAtTheBaseCountsByAFreshLoad(t *testing.T) {
+	fleet := change(snapshot(1000, []int{0, 100}, []int{0, 2000}), "w1", func(x *Candidate) { x.Ledger.Backlog = 3000 })
+	for age, want := range map[float64]string{1: "w1", 1.001: "w0"} {
+		crowded := change(fleet, "w0", func(x *Candidate) { x.OthersBacklog, x.SampleAge = 1001, age })
+		if got := replay(t, crowded, calibrated()); got.Chosen != want {
+			t.Errorf("a load that is %v s old: chose %s, want %s", age, got.Chosen, want)
+		}
+	}
+}
+
 func TestShadowHasBacklogsOfItsOwn(t *testing.T) {
 	r := newRouter(t, 2, func(c *Config) { c.CacheMode, c.CacheCost = "shadow", "calibrated" })
 	r.Observe("w0", waiting(start, 1, 100))

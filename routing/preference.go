@@ -178,7 +178,8 @@ func (d *decision) grounds() (Result, Reasons) {
 // weigh fills in what each candidate costs and what it saves. Only a certified worker with a usable load saves. The
 // calibrated cost is the prefill ahead of the request, and what the worker takes longer than the one it is weighed
 // against to compute the whole prompt and to begin with those that wait; to be faster there is nothing that a cache
-// saves. It is false if a cost is no number.
+// saves. What others had queued at that one counts by a fresh sample only: by now it may be computed. It is false if a
+// cost is no number.
 func (d *decision) weigh(of book) (sound bool) {
 	prefixes, against := int32(0), &d.candidates[d.preference.against]
 	sound = true
@@ -189,9 +190,13 @@ func (d *decision) weigh(of book) (sound bool) {
 		credit := x.Sampled
 		if d.router.calibrated {
 			rate = x.PrefillRate
+			backlog, stale := of(x).Backlog, x.Sampled && x.SampleAge > maxCalibratedAge
+			if !stale || x != against {
+				backlog += x.OthersBacklog
+			}
 			slower := float64(d.tokens)/rate - float64(d.tokens)/against.PrefillRate
-			x.Cost = float64(of(x).Backlog+x.OthersBacklog)/rate + max(0, slower) + max(0, x.Overdue-against.Overdue)
-			if x.Sampled && x.SampleAge > maxCalibratedAge {
+			x.Cost = float64(backlog)/rate + max(0, slower) + max(0, x.Overdue-against.Overdue)
+			if stale {
 				credit = false
 				x.Reasons |= StaleLoad.only()
 				d.preference.reasons |= StaleLoad.only()

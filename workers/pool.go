@@ -28,6 +28,7 @@ type Pool struct {
 	epoch   uint64
 	changed chan struct{}
 	sizes   poolSizes
+	former  former
 }
 
 // target is a worker, or one rank of it.

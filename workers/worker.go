@@ -344,7 +344,11 @@ func (w *worker) close(pool context.Context) {
 	}
 	w.pool.mu.Lock()
 	defer w.pool.mu.Unlock()
-	if w.pool.member(w.spec.URL) < 0 { // else the series are a successor's
-		w.gauges.remove()
+	if w.pool.member(w.spec.URL) >= 0 { // the series are a successor's
+		return
+	}
+	w.gauges.remove()
+	if oldest := w.pool.former.add(w.spec.URL); oldest != "" && w.pool.member(oldest) < 0 {
+		forget(oldest)
 	}
 }
