@@ -4,11 +4,8 @@ import (
 	"cmp"
 	"context"
 	"net/http"
-	"runtime/debug"
 	"sync"
 	"time"
-
-	"golang.org/x/sync/errgroup"
 )
 
 // walk is the part of the journey that every endpoint shares: tokens → worker → deltas → parts → client. Several
@@ -36,20 +33,12 @@ func (g *Gateway) walk(x *exchange, r *http.Request, prompts []*prompt, out repl
 	return err
 }
 
-// relayAll answers all prompts. The first that fails ends the others.
+// relayAll answers all prompts.
 func (g *Gateway) relayAll(x *exchange, ctx context.Context, prompts []*prompt, answers []*answer, out reply, c routed) error {
 	t := &turns{x: x, reply: out}
-	if len(prompts) == 1 {
-		return g.relay(t, ctx, prompts[0], answers[0], c)
-	}
-	group, ctx := errgroup.WithContext(ctx)
-	for i, p := range prompts {
-		group.Go(func() (err error) {
-			defer t.survive(&err)
-			return g.relay(t, ctx, p, answers[i], c)
-		})
-	}
-	return group.Wait()
+	return x.together(ctx, len(prompts), func(ctx context.Context, i int) error {
+		return g.relay(t, ctx, prompts[i], answers[i], c)
+	})
 }
 
 // relay answers one prompt, but for the end of the response.
@@ -112,12 +101,4 @@ func (t *turns) name(worker string) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	t.x.worker = worker
-}
-
-// survive turns a panic into an error where no handler would.
-func (t *turns) survive(err *error) {
-	if p := recover(); p != nil {
-		t.x.log.Error().Interface("panic", p).Bytes("stack", debug.Stack()).Msg("panic in a handler")
-		*err = errPanic
-	}
 }

@@ -62,7 +62,7 @@ func TestAPanicOnTheWayIsAnErrorAndEndsNothingElse(t *testing.T) { // case A30
 	x := &exchange{log: b.log}
 	var err error
 	func() {
-		defer (&turns{x: x}).survive(&err)
+		defer x.survive(&err)
 		panic("a fault of ours")
 	}()
 	if !errors.Is(err, errPanic) {
