@@ -33,7 +33,7 @@ func (g *Gateway) embed(x *exchange, r *http.Request) error {
 		if err := g.tellIgnored(req.Ignored, x.Header().Set); err != nil {
 			return err
 		}
-		prompts, err := embeddingPrompts(m, req)
+		prompts, err := embeddingPrompts(m, req, cmp.Or(g.routingKey(r.Header), req.User))
 		if err != nil {
 			return err
 		}
@@ -47,12 +47,12 @@ func (g *Gateway) embed(x *exchange, r *http.Request) error {
 	})
 }
 
-// embeddingPrompts takes the inputs as text or ids.
-func embeddingPrompts(m *model, req *openai.EmbeddingRequest) ([]*prompt, error) {
+// embeddingPrompts takes the inputs as text or ids. The key is what sticky policies go by.
+func embeddingPrompts(m *model, req *openai.EmbeddingRequest, key string) ([]*prompt, error) {
 	var prompts []*prompt
 	for i, in := range req.Input.List {
 		p := &prompt{model: m, text: in.Text, tokens: in.Tokens, route: "embeddings", field: req.Input.Field("input", i),
-			given: in.Tokens != nil, key: req.User} // an answer does not say what was cached
+			given: in.Tokens != nil, key: key} // an answer does not say what was cached
 		if p.tokens == nil {
 			p.tokens = m.language.tokens.Encode(p.text, true)
 		}

@@ -44,10 +44,12 @@ func TestARoutingKeyStaysWithAWorker(t *testing.T) {
 		if got := chosenWorker(t, b, fmt.Sprintf(`,"prompt_cache_key":%q`, key)); got != home {
 			t.Errorf("the prompt's cache key %s went to %s, not %s", key, got, home)
 		}
-		resp := b.post(t, t.Context(), "/v1/embeddings", fmt.Sprintf(`{"model":"demo","input":"a","user":%q}`, key))
-		resp.Body.Close()
-		if got := resp.Header.Get("X-Smg-Routed-Worker-Id"); got != home {
-			t.Errorf("the embedding for user %s came from %s, not %s", key, got, home)
+		for _, by := range [][]string{{"user", key}, {"user", "other", "X-Session", key}} {
+			resp := b.post(t, t.Context(), "/v1/embeddings", fmt.Sprintf(`{"model":"demo","input":"a","user":%q}`, by[1]), by[2:]...)
+			resp.Body.Close()
+			if got := resp.Header.Get("X-Smg-Routed-Worker-Id"); got != home {
+				t.Errorf("the embedding for %v came from %s; the key %s lives on %s", by, got, key, home)
+			}
 		}
 	}
 	if len(homes) != 3 {
