@@ -37,6 +37,23 @@ func TestOtherBodiesNameTheField(t *testing.T) {
 	}
 }
 
+// A field that takes texts alone does not offer ids, nor the other way round.
+func TestAWrongPromptIsToldWhatItMustBe(t *testing.T) {
+	for _, c := range []struct{ endpoint, body, want string }{
+		{"tokenize", `{"prompt":5}`, "Invalid 'prompt': expected a string or an array of strings, but got a number."},
+		{"tokenize", `{"prompt":[5]}`, "Invalid 'prompt[0]': expected a string, but got a number."},
+		{"tokenize", `{"prompt":["a",[5]]}`, "Invalid 'prompt[1]': expected a string, but got an array."},
+		{"detokenize", `{"tokens":5}`, "Invalid 'tokens': expected an array of token ids or an array of such arrays, but got a number."},
+		{"detokenize", `{"tokens":[true]}`, "Invalid 'tokens[0]': expected a token id or an array of token ids, but got a boolean."},
+		{"detokenize", `{"tokens":[[1],"a"]}`, "Invalid 'tokens[1]': expected an element of the same kind as the one before it, but got a string."},
+		{"completion", `{"model":"m","prompt":[{}]}`, "Invalid 'prompt[0]': expected a string, a token id, or an array of token ids, but got an object."},
+	} {
+		if err := decoders[c.endpoint]([]byte(c.body)); err == nil || err.Error() != c.want {
+			t.Errorf("%s %s: %v", c.endpoint, c.body, err)
+		}
+	}
+}
+
 func TestPromptsComeInFourShapes(t *testing.T) {
 	for body, want := range map[string]Prompts{
 		`"a"`:          {List: []Prompt{{Text: "a"}}},

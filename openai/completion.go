@@ -28,7 +28,7 @@ type CompletionRequest struct {
 
 var completionFields = map[string]func(*scanner, *CompletionRequest){
 	"model":   func(s *scanner, r *CompletionRequest) { r.Model = s.text() },
-	"prompt":  func(s *scanner, r *CompletionRequest) { r.Prompt = s.prompts() },
+	"prompt":  func(s *scanner, r *CompletionRequest) { r.Prompt = s.prompts(anyPrompts) },
 	"n":       func(s *scanner, r *CompletionRequest) { r.N = s.choices(maxTextChoices) },
 	"best_of": func(s *scanner, r *CompletionRequest) { r.bestOf = s.count(1, maxTextChoices) },
 	"echo":    func(s *scanner, r *CompletionRequest) { r.Echo = s.flag(false) },

@@ -19,7 +19,7 @@ type EmbeddingRequest struct {
 
 var embeddingFields = map[string]func(*scanner, *EmbeddingRequest){
 	"model":           func(s *scanner, r *EmbeddingRequest) { r.Model = s.text() },
-	"input":           func(s *scanner, r *EmbeddingRequest) { r.Input = s.prompts() },
+	"input":           func(s *scanner, r *EmbeddingRequest) { r.Input = s.prompts(anyPrompts) },
 	"encoding_format": func(s *scanner, r *EmbeddingRequest) { r.Base64 = s.oneOf("float", "base64") == "base64" },
 	"dimensions":      func(s *scanner, r *EmbeddingRequest) { r.Dimensions = s.count(1, math.MaxInt32) },
 	"user":            func(s *scanner, r *EmbeddingRequest) { r.User = s.text() },

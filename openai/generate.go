@@ -31,9 +31,9 @@ type GenerateRequest struct {
 
 var generateFields = map[string]func(*scanner, *GenerateRequest){
 	"model":                   func(s *scanner, r *GenerateRequest) { r.Model = s.text() },
-	"text":                    func(s *scanner, r *GenerateRequest) { r.text, r.Field = s.prompts(), "text" },
-	"prompt":                  func(s *scanner, r *GenerateRequest) { r.text, r.Field = s.prompts(), "prompt" },
-	"input_ids":               func(s *scanner, r *GenerateRequest) { r.ids = s.prompts() },
+	"text":                    func(s *scanner, r *GenerateRequest) { r.text, r.Field = s.prompts(anyPrompts), "text" },
+	"prompt":                  func(s *scanner, r *GenerateRequest) { r.text, r.Field = s.prompts(anyPrompts), "prompt" },
+	"input_ids":               func(s *scanner, r *GenerateRequest) { r.ids = s.prompts(idPrompts) },
 	"sampling_params":         func(s *scanner, r *GenerateRequest) { s.samplingParams(r) },
 	"stream":                  func(s *scanner, r *GenerateRequest) { r.Stream = s.flag(false) },
 	"return_logprob":          func(s *scanner, r *GenerateRequest) { r.Logprobs = s.flag(false) },
@@ -98,8 +98,6 @@ func (r *GenerateRequest) settle(s *scanner) {
 	switch {
 	case r.Prompt.List == nil:
 		s.missing("text")
-	case r.ids.List != nil && r.ids.List[0].Tokens == nil:
-		s.failAt("input_ids", CodeInvalidType, "expected an array of token ids, but got text.")
 	case r.JSONSchema != "" && (r.Regex != "" || r.EBNF != ""):
 		s.failAt("sampling_params.json_schema", CodeInvalidValue, "only one of json_schema, regex and ebnf can shape an answer.")
 	case r.JSONSchema != "" && !json.Valid([]byte(r.JSONSchema)):

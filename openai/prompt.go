@@ -28,34 +28,46 @@ func (p Prompts) Field(field string, i int) string {
 	return fmt.Sprintf("%s[%d]", field, i)
 }
 
-// prompts reads a string, strings, token ids, or lists of token ids.
-func (s *scanner) prompts() (p Prompts) {
-	switch s.peek() {
-	case 'n':
+// promptKind is what a field takes for prompts.
+type promptKind struct {
+	texts, ids     bool
+	whole, element string // in words
+}
+
+var (
+	anyPrompts  = promptKind{true, true, "a string, an array of strings, or an array of token ids", "a string, a token id, or an array of token ids"}
+	textPrompts = promptKind{true, false, "a string or an array of strings", "a string"}
+	idPrompts   = promptKind{false, true, "an array of token ids or an array of such arrays", "a token id or an array of token ids"}
+)
+
+// prompts reads a string, strings, token ids, or lists of token ids, as far as the kind has them.
+func (s *scanner) prompts(kind promptKind) (p Prompts) {
+	switch c := s.peek(); {
+	case c == 'n':
 		s.null()
 		return p
-	case '"':
+	case c == '"' && kind.texts:
 		return Prompts{List: []Prompt{{Text: s.text()}}}
-	case '[':
-	default:
-		s.mismatch("a string, an array of strings, or an array of token ids")
+	case c != '[':
+		s.mismatch(kind.whole)
 		return p
 	}
 	single := Prompt{Tokens: []uint32{}}
 	s.elements(func(i int) {
 		c := s.peek()
-		alike := len(p.List) == 0 || (p.List[0].Tokens == nil) == (c == '"')
+		text, list, id := c == '"', c == '[', c == '-' || '0' <= c && c <= '9'
+		alike := len(p.List) == 0 || (p.List[0].Tokens == nil) == text
 		switch {
-		case c == '"' && len(single.Tokens) == 0 && alike:
+		case text && kind.texts && len(single.Tokens) == 0 && alike:
 			p.List = append(p.List, Prompt{Text: s.text()})
-		case c == '[' && len(single.Tokens) == 0 && alike:
+		case list && kind.ids && len(single.Tokens) == 0 && alike:
 			p.List = append(p.List, Prompt{Tokens: append([]uint32{}, s.tokenIDs()...)})
-		case c != '"' && c != '[' && c != 'n' && len(p.List) == 0:
+		case id && kind.ids && len(p.List) == 0:
 			if id := s.integer(0, math.MaxInt32); id != nil {
 				single.Tokens = append(single.Tokens, uint32(*id))
 			}
-		case i == 0:
-			s.mismatch("a string, a token id, or an array of token ids")
+		case i == 0 || !kind.ids:
+			s.mismatch(kind.element)
 		default:
 			s.mismatch("an element of the same kind as the one before it")
 		}

@@ -13,7 +13,7 @@ type TokenizeRequest struct {
 
 var tokenizeFields = map[string]func(*scanner, *TokenizeRequest){
 	"model":              func(s *scanner, r *TokenizeRequest) { r.Model = s.text() },
-	"prompt":             func(s *scanner, r *TokenizeRequest) { r.Prompt = s.promptsOrNone() },
+	"prompt":             func(s *scanner, r *TokenizeRequest) { r.Prompt = s.textsOrNone() },
 	"add_special_tokens": func(s *scanner, r *TokenizeRequest) { r.AddSpecialTokens = s.flag(false) },
 }
 
@@ -21,11 +21,8 @@ var tokenizeFields = map[string]func(*scanner, *TokenizeRequest){
 func DecodeTokenize(body []byte) (*TokenizeRequest, error) {
 	r := &TokenizeRequest{}
 	return decode(body, r, tokenizeFields, nil, &r.ignored, func(s *scanner) {
-		switch {
-		case r.Prompt.List == nil:
+		if r.Prompt.List == nil {
 			s.missing("prompt")
-		case len(r.Prompt.List) > 0 && r.Prompt.List[0].Tokens != nil:
-			s.failAt("prompt", CodeInvalidType, "expected a string or an array of strings, but got token ids.")
 		}
 	})
 }
@@ -67,12 +64,12 @@ var detokenizeFields = map[string]func(*scanner, *DetokenizeRequest){
 	"skip_special_tokens": func(s *scanner, r *DetokenizeRequest) { r.SkipSpecialTokens = s.flag(true) },
 }
 
-// promptsOrNone reads prompts, of which there may be none.
-func (s *scanner) promptsOrNone() Prompts {
+// textsOrNone reads texts, of which there may be none.
+func (s *scanner) textsOrNone() Prompts {
 	if s.emptyArray() {
 		return Prompts{List: []Prompt{}, Batch: true}
 	}
-	return s.prompts()
+	return s.prompts(textPrompts)
 }
 
 // idLists reads token ids, of which there may be none, or lists of them.
@@ -80,7 +77,7 @@ func (s *scanner) idLists() Prompts {
 	if s.emptyArray() {
 		return Prompts{List: []Prompt{{Tokens: []uint32{}}}}
 	}
-	return s.prompts()
+	return s.prompts(idPrompts)
 }
 
 // emptyArray steps over an array without elements.
@@ -100,11 +97,8 @@ func (s *scanner) emptyArray() bool {
 func DecodeDetokenize(body []byte) (*DetokenizeRequest, error) {
 	r := &DetokenizeRequest{SkipSpecialTokens: true}
 	return decode(body, r, detokenizeFields, nil, &r.ignored, func(s *scanner) {
-		switch {
-		case r.Tokens.List == nil:
+		if r.Tokens.List == nil {
 			s.missing("tokens")
-		case r.Tokens.List[0].Tokens == nil:
-			s.failAt("tokens", CodeInvalidType, "expected an array of token ids, but got text.")
 		}
 	})
 }
