@@ -6,6 +6,7 @@ import (
 	"math"
 	"os"
 	"reflect"
+	"slices"
 	"strings"
 	"testing"
 )
@@ -66,6 +67,25 @@ func TestPromptsComeInFourShapes(t *testing.T) {
 			t.Errorf("%s: %v", body, err)
 		} else if !reflect.DeepEqual(r.Prompt, want) {
 			t.Errorf("%s: %+v", body, r.Prompt)
+		}
+	}
+}
+
+func TestOfSeveralPromptsOneCounts(t *testing.T) {
+	for body, want := range map[string][]string{
+		`"text":"a","input_ids":[1]`:              {"text", "input_ids"},
+		`"input_ids":[1],"text":"a"`:              {"text", "input_ids"},
+		`"prompt":"b","text":"a"`:                 {"text", "prompt"},
+		`"text":"a","prompt":"b","input_ids":[1]`: {"text", "input_ids", "prompt"},
+		`"text":"a","prompt":null`:                {"text"},
+		`"prompt":"b","input_ids":[1]`:            {"input_ids", "prompt"},
+		`"prompt":"b","input_ids":null`:           {"prompt"},
+	} {
+		r, err := DecodeGenerate([]byte("{" + body + "}"))
+		if err != nil {
+			t.Errorf("%s: %v", body, err)
+		} else if got := append([]string{r.Field}, r.Ignored...); !slices.Equal(got, want) || len(r.Prompt.List) != 1 {
+			t.Errorf("%s: %q, want %q", body, got, want)
 		}
 	}
 }

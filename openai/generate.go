@@ -26,13 +26,13 @@ type GenerateRequest struct {
 	RequireReasoning bool
 	Ignored          []string
 
-	text, ids Prompts
+	text, ids, prompt Prompts
 }
 
 var generateFields = map[string]func(*scanner, *GenerateRequest){
 	"model":                   func(s *scanner, r *GenerateRequest) { r.Model = s.text() },
-	"text":                    func(s *scanner, r *GenerateRequest) { r.text, r.Field = s.prompts(anyPrompts), "text" },
-	"prompt":                  func(s *scanner, r *GenerateRequest) { r.text, r.Field = s.prompts(anyPrompts), "prompt" },
+	"text":                    func(s *scanner, r *GenerateRequest) { r.text = s.prompts(anyPrompts) },
+	"prompt":                  func(s *scanner, r *GenerateRequest) { r.prompt = s.prompts(anyPrompts) },
 	"input_ids":               func(s *scanner, r *GenerateRequest) { r.ids = s.prompts(idPrompts) },
 	"sampling_params":         func(s *scanner, r *GenerateRequest) { s.samplingParams(r) },
 	"stream":                  func(s *scanner, r *GenerateRequest) { r.Stream = s.flag(false) },
@@ -91,9 +91,17 @@ func DecodeGenerate(body []byte) (*GenerateRequest, error) {
 
 // settle picks the prompt out of its three spellings, text before ids, and checks that fields agree.
 func (r *GenerateRequest) settle(s *scanner) {
-	r.Prompt = r.text
-	if r.text.List == nil {
-		r.Prompt, r.Field = r.ids, "input_ids"
+	for _, given := range []struct {
+		field string
+		Prompts
+	}{{"text", r.text}, {"input_ids", r.ids}, {"prompt", r.prompt}} {
+		switch {
+		case given.List == nil:
+		case r.Field == "":
+			r.Prompt, r.Field = given.Prompts, given.field
+		default:
+			noteIgnored(&r.Ignored, given.field)
+		}
 	}
 	switch {
 	case r.Prompt.List == nil:
