@@ -21,6 +21,7 @@ type ChatRequest struct {
 	TopLogprobs int
 
 	Tools             []Tool
+	ToolsField        string // that the tools stood in
 	ToolChoice        ToolChoice
 	ParallelToolCalls bool // false keeps only the first call
 

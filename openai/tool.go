@@ -297,6 +297,7 @@ func (r *ChatRequest) settleTools(s *scanner) {
 	case r.functions != nil:
 		r.Tools, list = r.functions, "functions"
 	}
+	r.ToolsField = list
 	c := &r.ToolChoice
 	switch {
 	case c.Mode != "" && r.functionChoice.Mode != "":

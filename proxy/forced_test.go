@@ -2,6 +2,7 @@ package proxy
 
 import (
 	"fmt"
+	"strings"
 	"testing"
 )
 
@@ -17,6 +18,20 @@ func TestAForcedCallMayComeInTheModelsOwnWords(t *testing.T) {
 			if fmt.Sprintf("%+v", got) != fmt.Sprintf("%+v", want) {
 				t.Errorf("%s, %s\n got %+v\nwant %+v", parser, choice, got, want)
 			}
+		}
+	}
+}
+
+func TestToolsThatDoNotFitTogetherAreNamedAsTheClientNamedThem(t *testing.T) {
+	b := start(t, one(t, "vllm", greeting))
+	const f, g = `{"name":"f","parameters":{"$defs":{"x":{"type":"string"}}}}`, `{"name":"g","parameters":{"$defs":{"x":{"type":"integer"}}}}`
+	for field, list := range map[string]string{
+		"functions": f + "," + g,
+		"tools":     `{"type":"function","function":` + f + `},{"type":"function","function":` + g + "}",
+	} {
+		got := b.chat(t, fmt.Sprintf(`,%q:[%s],"tool_choice":"required"`, field, list))
+		if e := errorOf(t, got.body); got.status != 400 || e.Code != "invalid_tool_configuration" || e.Param != field || !strings.Contains(e.Message, `'`+field+`': function "g": $defs.x differs`) {
+			t.Errorf("%d %s", got.status, got.body)
 		}
 	}
 }

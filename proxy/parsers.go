@@ -2,6 +2,7 @@ package proxy
 
 import (
 	"errors"
+	"fmt"
 	"slices"
 
 	"leeway/openai"
@@ -49,7 +50,7 @@ func (l *library) planTools(p *prompt, req *openai.ChatRequest, inThought bool) 
 	}
 	c, err := toolcall.Constrain(plan.format, plan.choice, tools, p.model.forcedStart(inThought), plan.single)
 	if err != nil {
-		return err
+		return openai.Invalid(req.ToolsField, openai.CodeInvalidTools, fmt.Sprintf("Invalid '%s': %v.", req.ToolsField, err))
 	}
 	if c.StructuralTag != "" || c.Schema != "" {
 		_, field := shape(&req.Sampling)

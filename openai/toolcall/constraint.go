@@ -16,7 +16,7 @@ type Constraint struct {
 
 // Constrain derives the constraint of a tool choice, none unless the choice forces a call. The format is the one that
 // was configured, not one guessed from the model's name: its markers are forced only on a model that is known to use
-// them. With single at most one call may come.
+// them. With single at most one call may come. An error is a *BadTool.
 func Constrain(format string, choice openai.ToolChoice, callable []openai.Tool, start Start, single bool) (Constraint, error) {
 	if !choice.Forced() || len(callable) == 0 {
 		return Constraint{}, nil
@@ -113,9 +113,12 @@ func hoist(tool string, parameters schema, key string, all schema) error {
 	return nil
 }
 
-func badTool(name, what string) error {
-	return openai.Invalid("tools", openai.CodeInvalidTools, fmt.Sprintf("Invalid 'tools': function %q: %s.", name, what))
-}
+// BadTool is the error of a tool that no constraint can be made of.
+type BadTool struct{ Name, What string }
+
+func (e *BadTool) Error() string { return fmt.Sprintf("function %q: %s", e.Name, e.What) }
+
+func badTool(name, what string) error { return &BadTool{name, what} }
 
 // encode writes JSON with <, > and & as they are: markers hold them. What it is given is made of JSON, and cannot fail.
 func encode(v any) json.RawMessage {

@@ -51,8 +51,8 @@ func TestRequiredIsASchemaOfCalls(t *testing.T) {
 	}
 	tools[1] = tool("g", `{"$defs":{"x":{"type":"integer"}}}`)
 	_, err = Constrain("qwen", openai.ToolChoice{Mode: openai.ToolRequired}, tools, AnyStart, false)
-	var e *openai.Error
-	if !errors.As(err, &e) || e.Code != openai.CodeInvalidTools || e.Param != "tools" {
+	var e *BadTool
+	if !errors.As(err, &e) || e.Name != "g" {
 		t.Errorf("clashing definitions: %v", err)
 	}
 }
