@@ -18,7 +18,8 @@ import (
 type exchange struct {
 	http.ResponseWriter
 	control  *http.ResponseController
-	id       string // the request id as the client sees it
+	unread   io.Reader // what is left of the request's body, where it must not be left; nil: it may be
+	id       string    // the request id as the client sees it
 	log      zerolog.Logger
 	start    time.Time
 	patience time.Duration // with a client that takes nothing of a body; 0: no end
@@ -108,8 +109,20 @@ func (x *exchange) fail(err error) {
 			panic(http.ErrAbortHandler)
 		}
 	case x.status == 0:
+		x.hearOut()
 		f.write(x)
 	}
+}
+
+// hearOut reads what is left of a small body, for a while. In HTTP/2 an answer that does not wait for it resets the
+// stream, and clients lose the answer over that; for HTTP/1.1 net/http waits as much.
+func (x *exchange) hearOut() {
+	const most, patience = 256 << 10, time.Second
+	if x.unread == nil {
+		return
+	}
+	x.control.SetReadDeadline(time.Now().Add(patience))
+	io.CopyN(io.Discard, x.unread, most)
 }
 
 // strIf adds a value under a key; nothing where it is "".

@@ -15,6 +15,7 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
+	"sync/atomic"
 	"testing"
 	"time"
 )
@@ -114,5 +115,43 @@ func TestEveryProtocolStreamsAndNoticesAClientThatLeaves(t *testing.T) { // case
 			eventually(t, "aborted", func() bool { return len(b.workers[0].Aborts()) == 1 })
 			b.atRest(t)
 		})
+	}
+}
+
+// slowly is a body that comes in pieces, and knows when it has been sent.
+type slowly struct{ left atomic.Int32 }
+
+func (s *slowly) Read(p []byte) (int, error) {
+	time.Sleep(10 * time.Millisecond)
+	if s.left.Add(-1) < 0 {
+		return 0, io.EOF
+	}
+	return copy(p, "piece"), nil
+}
+
+// A client may lose an answer that comes while it still sends.
+func TestARefusalWaitsForTheBody(t *testing.T) {
+	for name, c := range clients(t) {
+		b := launch(t, c.change, func(s *setup) {
+			s.client, s.scheme, s.config.APIKey, s.config.MaxPayloadSize = c.client, c.scheme, "key", 20
+		})
+		for _, tc := range []struct {
+			path, key string
+			status    int
+		}{{"/v1/completions", "wrong", 401}, {"/v1/completions", "key", 413}, {"/nowhere", "key", 404}} {
+			body := new(slowly)
+			body.left.Store(10)
+			r, _ := http.NewRequestWithContext(t.Context(), "POST", b.url+tc.path, body)
+			r.Header.Set("Authorization", "Bearer "+tc.key)
+			r.ContentLength = 50
+			resp, err := c.client.Do(r)
+			if err != nil {
+				t.Fatal(name, err)
+			}
+			if sent := body.left.Load() <= 0; resp.StatusCode != tc.status || resp.ProtoMajor == 2 && !sent {
+				t.Errorf("%s: %s %d, the whole body was sent: %v", name, tc.path, resp.StatusCode, sent)
+			}
+			resp.Body.Close()
+		}
 	}
 }

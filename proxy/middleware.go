@@ -17,6 +17,9 @@ import (
 func (g *Gateway) observe(next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		x := &exchange{ResponseWriter: w, control: http.NewResponseController(w), start: time.Now(), id: g.requestID(r), patience: secs(g.config.WriteTimeout)}
+		if r.ProtoMajor == 2 {
+			x.unread = r.Body
+		}
 		g.asked.Store(x.start.UnixNano())
 		x.log = g.log.With().Str("request_id", x.id).Logger()
 		w.Header().Set("X-Request-Id", x.id)
