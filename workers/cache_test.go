@@ -237,6 +237,27 @@ func TestAHistoryFromBeforeAFlushIsNotClaimed(t *testing.T) {
 	waitClaim(t, router, w.URL(), promptOf(1, 100), prefix.Certified, 96)
 }
 
+// case H4. An engine that is busy refuses, and holds what it held.
+func TestARefusedFlushCostsNoClaims(t *testing.T) {
+	w, other := startSim(t, sim.Options{Speed: 1}), startSim(t, sim.Options{})
+	pool, router := shadowPool(t, w.URL(), other.URL())
+	followed(t, w)
+	ask(t, pool, w.URL(), promptOf(1, 100))
+	waitClaim(t, router, w.URL(), promptOf(1, 100), prefix.Certified, 96)
+	busy := request(10000)
+	busy.Tokens = promptOf(2, 100)
+	stream, err := pool.Generate(t.Context(), w.URL(), busy)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer stream.Close()
+	waitClaim(t, router, w.URL(), promptOf(2, 100), prefix.Certified, 96)
+	if err := pool.Flush(t.Context(), w.URL(), time.Second); err == nil {
+		t.Error("it was not refused")
+	}
+	waitClaim(t, router, w.URL(), promptOf(1, 100), prefix.Certified, 96)
+}
+
 // relay stands between gateway and worker, to break the connection and neither of them.
 type relay struct {
 	listener net.Listener

@@ -62,15 +62,21 @@ func (p *Pool) Embed(ctx context.Context, id string, tokens []uint32, again bool
 	return engine.Embedding{}, err
 }
 
-// Flush empties a worker's KV cache, and before that what the gateway believes of it: the engine's own word
-// may come at once or with the next request only.
+// Flush empties a worker's KV cache, and what the gateway believes of it: the engine's own word may come at once or with
+// the next request only.
 func (p *Pool) Flush(ctx context.Context, id string, timeout time.Duration) error {
 	w, client, err := p.ready(id)
 	if err != nil {
 		return err
 	}
-	p.router.Feed(w.spec.URL).Flush(time.Now().Add(timeout)) // a call that fails may have its effect
-	return client.Flush(ctx, timeout)
+	w.flushing.Lock()
+	defer w.flushing.Unlock()
+	feed := p.router.Feed(w.spec.URL)
+	feed.Flush(time.Now().Add(timeout))
+	err = client.Flush(ctx, timeout)
+	var failed *engine.Error
+	feed.Flushed(errors.As(err, &failed) && failed.Code == engine.FailedPrecondition) // any other may have had its effect
+	return err
 }
 
 // Loads asks a worker for its load, past all samples.

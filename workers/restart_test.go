@@ -4,6 +4,7 @@ import (
 	"testing"
 	"time"
 
+	"leeway/routing/prefix"
 	"leeway/workers/engine"
 )
 
@@ -85,5 +86,21 @@ func TestAModelsNameThatIsLeftOutIsNotLost(t *testing.T) {
 	w.learn(engine.Info{}, time.Now())
 	if w.info.Model != "m" {
 		t.Errorf("model %q", w.info.Model)
+	}
+}
+
+// What does not say since when it runs may be another process each time that it comes back.
+func TestAWorkerThatReturnsWithoutProofHasLostItsView(t *testing.T) {
+	for proved, info := range map[bool]engine.Info{true: {Uptime: time.Hour}, false: {}} {
+		pool, router := startPool(t, quick("grpc://127.0.0.1:1"))
+		w := pool.members[0]
+		w.learn(info, time.Now())
+		feed := router.Feed(w.spec.URL)
+		feed.Apply(time.Now(), &prefix.Batch{Sequence: 1})
+		w.enter(NotReady, "")
+		w.reacquaint(info, time.Now())
+		if _, based := feed.Cursor(0); based != proved {
+			t.Errorf("proved %t: the view is kept: %t", proved, based)
+		}
 	}
 }

@@ -33,6 +33,8 @@ type worker struct {
 	spoke   atomic.Bool // a token has come since the last sweep
 	anew    atomic.Bool // another process may be there, which has not said yet that it serves
 
+	flushing sync.Mutex // held while the cache is flushed
+
 	mu      sync.Mutex
 	state   State
 	dialect engine.Dialect

@@ -137,7 +137,7 @@ func (f *Feed) admit(v *view, b *Batch) (Verdict, Word) {
 // perform applies an admitted batch and certifies the view, or empties it if the events do not add up.
 func (f *Feed) perform(at time.Time, v *view, b *Batch) {
 	if v.flush.over(at, b, f.index.cfg.MaxAge) {
-		v.flush = flush{}
+		v.flush.by = time.Time{}
 		v.empty(Warming)
 	}
 	if fault := v.apply(b.Events); fault != None {
@@ -272,7 +272,7 @@ func (f *Feed) drop(w Word) {
 		f.lose(v, w)
 		v.based = false
 		if w == Restart {
-			v.flush = flush{}
+			v.flush.by = time.Time{}
 		}
 	}
 }
@@ -317,30 +317,20 @@ func (f *Feed) Renew() {
 	f.mismatch.Store(false)
 }
 
-// Flush empties the views because the cache is being flushed through the gateway, by a moment. The engine may say so much
-// later, and tell before of what it has flushed: until then, or until it has had long enough, nothing is certified.
-func (f *Feed) Flush(by time.Time) {
-	f.mu.Lock()
-	defer f.mu.Unlock()
-	f.abandon(Reconnect)
-	for _, v := range f.all() {
-		v.flush = flush{by: by, after: v.cursor}
-		v.empty(Warming)
-	}
-}
-
 // lose empties a view and withdraws its certificate, until the next batch of its rank.
 func (f *Feed) lose(v *view, w Word) {
 	if before := v.load().word(); before == Certified || v.behind != None {
 		f.losses[w].Add(1)
 	}
 	v.behind = None
+	v.flush.sound = false
 	v.empty(w)
 }
 
 // suspend withdraws a certificate and keeps the view.
 func (f *Feed) suspend(v *view, w Word) {
 	v.behind = w
+	v.flush.sound = false
 	v.set(v.load().size(), w)
 }
 

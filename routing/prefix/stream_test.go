@@ -127,39 +127,6 @@ func TestAWorkerWithoutEventsSaysSo(t *testing.T) { // row 12, case D11
 	w.wants(Certified, 10)
 }
 
-func TestClearedAndFlushedViewsAreEmptyAtOnce(t *testing.T) { // row 13, cases D9 and H4
-	w := newWorker(t)
-	w.batch(1, Applied, w.whole())
-	claim := w.claim()
-	w.feed.Flush(w.now)
-	if claim.Holds() {
-		t.Error("a claim outlived the flush")
-	}
-	w.wants(Warming, 0)
-	w.batch(2, Applied, w.whole()) // what it did before
-	w.wants(Warming, 0)
-	w.batch(3, Applied, removed(3), cleared, w.whole()) // what it says of the flush later
-	w.wants(Certified, 10)
-	w.batch(4, Applied, cleared)
-	w.wants(Certified, 0)
-}
-
-// An engine may have flushed nothing, or say nothing of it.
-func TestAFlushOfWhichNothingIsToldEndsWithTime(t *testing.T) { // row 13
-	w := newWorker(t)
-	w.batch(1, Applied, w.whole())
-	w.feed.Flush(w.now)
-	w.feed.Disconnected()
-	w.feed.Subscribed(0)
-	w.chunk(2, Snapshot{Index: 0, Count: 1}, cleared, w.whole()) // of before the flush, for all one knows
-	w.wants(Reconnect, 0)
-	w.now = w.now.Add(maxAge + 1)
-	w.batch(3, Applied, w.whole().from(5))
-	w.wants(Certified, 0)
-	w.batch(4, Applied, w.whole())
-	w.wants(Certified, 10)
-}
-
 func TestADeadEnginesStreamIsNotBelieved(t *testing.T) { // case H3
 	w := newWorker(t)
 	w.batch(1, Applied, w.whole())

@@ -41,18 +41,6 @@ func (s *span) take(number uint64) bool {
 	return true
 }
 
-// flush is a flush of the cache by a moment, after a batch.
-type flush struct {
-	by    time.Time // zero: there is none
-	after uint64
-}
-
-// over says whether a batch tells of the flush, or comes so late that none will. A history that is told again may hold an
-// earlier one.
-func (f flush) over(at time.Time, b *Batch, patience time.Duration) bool {
-	return !f.by.IsZero() && (b.Sequence > f.after && b.clears() || at.Sub(f.by) > patience)
-}
-
 // maxGroups bounds the layer groups a view remembers. Of those beyond it nothing counts.
 const maxGroups = 64
 
@@ -103,6 +91,7 @@ func (v *view) certify() {
 	if v.flush.by.IsZero() {
 		v.set(v.load().size(), Certified)
 	}
+	v.flush.sound = true
 }
 
 // apply carries out a batch's events in order, and returns why the view cannot be trusted any more, if so.
