@@ -185,6 +185,8 @@ func TestThinkingFollowsTheTemplatesOwnDefault(t *testing.T) {
 	}{
 		{onByDefault, "", Thinking{true, true}}, {offByDefault, "", Thinking{true, false}}, {"x", "", Thinking{false, true}},
 		{onByDefault, `,"reasoning_effort":"minimal"`, Thinking{true, false}},
+		{"x", `,"reasoning_effort":"none"`, Thinking{false, true}}, {"x", `,"thinking":{"type":"disabled"}`, Thinking{false, true}},
+		{"{{ reasoning_effort }}", `,"reasoning_effort":"none"`, Thinking{false, false}},
 		{offByDefault, `,"chat_template_kwargs":{"thinking":true}`, Thinking{true, true}},
 		{offByDefault, `,"thinking":{"type":"enabled"}`, Thinking{true, true}},
 	} {

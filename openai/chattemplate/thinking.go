@@ -1,6 +1,10 @@
 package chattemplate
 
-import "leeway/openai"
+import (
+	"slices"
+
+	"leeway/openai"
+)
 
 // Thinking is what a request and its template say about thoughts before the answer.
 type Thinking struct {
@@ -25,8 +29,8 @@ func (s *Set) Thinking(req *openai.ChatRequest) Thinking {
 			return t
 		}
 	}
-	if on, said := c.wantsThinking(); said {
-		t.On = on
+	if on, said := c.wantsThinking(); said && (t.Switchable || slices.Contains(tpl.names, "reasoning_effort")) {
+		t.On = on // a wish that the template has no word for does not reach the model
 	}
 	return t
 }
