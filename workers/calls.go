@@ -75,7 +75,8 @@ func (p *Pool) Flush(ctx context.Context, id string, timeout time.Duration) erro
 	feed.Flush(time.Now().Add(timeout))
 	err = client.Flush(ctx, timeout)
 	var failed *engine.Error
-	feed.Flushed(errors.As(err, &failed) && failed.Code == engine.FailedPrecondition) // any other may have had its effect
+	refused := errors.As(err, &failed) && failed.Code == engine.FailedPrecondition // any other may have had its effect
+	feed.Flushed(refused && w.status().Info.Ranks <= 1)                            // and so may that of another rank
 	return err
 }
 

@@ -43,6 +43,7 @@ type Feed struct {
 	closed   bool
 	deaf     bool // events are not believed before a new subscription
 	noResume bool // the worker keeps no history
+	flush    flush
 	snapshot struct {
 		running bool
 		next    uint32 // the chunk that comes next
@@ -137,7 +138,6 @@ func (f *Feed) admit(v *view, b *Batch) (Verdict, Word) {
 // perform applies an admitted batch and certifies the view, or empties it if the events do not add up.
 func (f *Feed) perform(at time.Time, v *view, b *Batch) {
 	if v.flush.over(at, b, f.index.cfg.MaxAge) {
-		v.flush.by = time.Time{}
 		v.empty(Warming)
 	}
 	if fault := v.apply(b.Events); fault != None {
@@ -268,11 +268,14 @@ func (f *Feed) Drop(w Word) {
 }
 
 func (f *Feed) drop(w Word) {
+	if w == Restart {
+		f.flush = flush{}
+	}
 	for _, v := range f.all() {
 		f.lose(v, w)
 		v.based = false
 		if w == Restart {
-			v.flush.by = time.Time{}
+			v.flush = flush{}
 		}
 	}
 }
@@ -323,14 +326,14 @@ func (f *Feed) lose(v *view, w Word) {
 		f.losses[w].Add(1)
 	}
 	v.behind = None
-	v.flush.sound = false
+	v.sound = false
 	v.empty(w)
 }
 
 // suspend withdraws a certificate and keeps the view.
 func (f *Feed) suspend(v *view, w Word) {
 	v.behind = w
-	v.flush.sound = false
+	v.sound = false
 	v.set(v.load().size(), w)
 }
 
@@ -355,7 +358,7 @@ func (f *Feed) view(rank int32) *view {
 	if len(all) == 1 && !f.ranked.Load() && all[0].load().word() == Certified {
 		f.losses[Ranks].Add(1)
 	}
-	v := &view{rank: rank, blocks: blocks{account: &f.index.bytes}}
+	v := &view{rank: rank, flush: f.flush, blocks: blocks{account: &f.index.bytes}}
 	v.lane, v.bit = f.index.seat()
 	v.status.Store(uint64(newStatus(1, 0, Warming)))
 	next := append(all[:len(all):len(all)], v)

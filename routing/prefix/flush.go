@@ -2,17 +2,29 @@ package prefix
 
 import "time"
 
-// flush is a flush of the cache through the gateway, of which the engine has said nothing yet.
+// flush is the flushes of the cache through the gateway of which the engine has said nothing yet.
 type flush struct {
-	by    time.Time // which it takes place; zero: there is none
-	after uint64    // the last batch before it
-	sound bool      // but for a flush the view is certified
+	pending int
+	by      time.Time // which the last one takes place
+	after   uint64    // the last batch before it
 }
 
-// over says whether a batch tells of the flush, or comes so late that none will. A history that is told again may hold an
-// earlier one.
+func (f *flush) add(by time.Time, after uint64) { f.pending, f.by, f.after = f.pending+1, by, after }
+
+// over takes a batch and says whether the last flush is told of with it, or so long ago that it never will be. A history
+// that is told again may hold an earlier one.
 func (f *flush) over(at time.Time, b *Batch, patience time.Duration) bool {
-	return !f.by.IsZero() && (b.Sequence > f.after && b.clears() || at.Sub(f.by) > patience)
+	switch {
+	case f.pending == 0:
+		return false
+	case at.Sub(f.by) > patience:
+		f.pending = 0
+	case b.Sequence > f.after && b.clears():
+		f.pending--
+	default:
+		return false
+	}
+	return f.pending == 0
 }
 
 // Flush withdraws all certificates because the cache is being flushed through the gateway, by a moment. The engine may say
@@ -21,27 +33,30 @@ func (f *Feed) Flush(by time.Time) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	f.abandon(Reconnect)
+	f.flush.add(by, 0)
 	for _, v := range f.all() {
-		v.flush.by, v.flush.after = by, v.cursor
+		v.flush.add(by, v.cursor)
 		v.set(v.load().size(), Warming)
 		v.void()
 	}
 }
 
-// Flushed says what came of the last Flush. A worker of one rank that has refused holds what it held; of several, some may not have.
+// Flushed says what came of the last Flush: a worker that has refused holds what it held.
 func (f *Feed) Flushed(refused bool) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
-	all := f.all()
-	for _, v := range all {
+	if refused {
+		f.flush.pending = max(0, f.flush.pending-1)
+	}
+	for _, v := range f.all() {
 		switch {
-		case v.flush.by.IsZero(): // the engine has spoken
-		case refused && len(all) == 1:
-			if v.flush.by = (time.Time{}); v.flush.sound {
+		case v.flush.pending == 0: // the engine has spoken
+		case !refused:
+			v.empty(Warming)
+		default:
+			if v.flush.pending--; v.flush.pending == 0 && v.sound {
 				v.certify()
 			}
-		default:
-			v.empty(Warming)
 		}
 	}
 }

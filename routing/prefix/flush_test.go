@@ -72,18 +72,52 @@ func TestWhatFollowsTheEnginesWordOfAFlushStays(t *testing.T) { // row 13
 	}
 }
 
-func TestOfSeveralRanksSomeMayHaveBeenFlushed(t *testing.T) { // rows 10 and 13
+func TestEachOfSeveralFlushesIsWaitedFor(t *testing.T) { // row 13
+	for _, refused := range []bool{true, false} {
+		w := newWorker(t)
+		w.batch(1, Applied, w.whole())
+		w.feed.Flush(w.now)
+		w.feed.Flushed(false)
+		w.batch(2, Applied, w.whole()) // on its way when the cache was flushed
+		w.feed.Flush(w.now)
+		w.feed.Flushed(refused)
+		w.wants(Warming, 0)
+		w.batch(3, Applied, cleared)
+		w.batch(4, Applied, w.whole())
+		if refused {
+			w.wants(Certified, 10)
+			continue
+		}
+		w.wants(Warming, 0) // on its way when it was flushed again
+		w.batch(5, Applied, cleared, w.whole())
+		w.wants(Certified, 10)
+	}
+}
+
+// A rank may be heard of later than the flush, or anew.
+func TestARankThatAppearsAfterAFlushWasFlushed(t *testing.T) { // rows 10 and 13
 	w := newWorker(t)
 	w.feed.EachRank(true)
-	w.batch(1, Applied, w.whole())
-	w.feed.Apply(t0, &Batch{Sequence: 1, Rank: 1, Events: []Event{w.whole()}})
+	second := func(number uint64, events ...Event) Word {
+		w.feed.Apply(w.now, &Batch{Sequence: number, Rank: 1, Events: events})
+		var q Query
+		q.Ask(w.now, w.prompt, []Source{{Feed: w.feed, Rank: 1}})
+		return q.Claims[0].Word
+	}
 	w.feed.Flush(w.now)
-	w.feed.Flushed(true)
-	var q Query
-	q.Ask(w.now, w.prompt, []Source{{Feed: w.feed, Rank: 0}, {Feed: w.feed, Rank: 1}})
-	for _, c := range q.Claims {
-		if c.Word != Warming {
-			t.Errorf("%s", c.Word)
-		}
+	w.feed.Flushed(false)
+	if word := second(1, w.whole()); word != Warming {
+		t.Errorf("%s", word)
+	}
+	w.feed.Drop(Reconnect)
+	if word := second(1, w.whole()); word != Warming {
+		t.Errorf("after a new stream: %s", word)
+	}
+	if word := second(2, cleared); word != Certified {
+		t.Errorf("when it has said so: %s", word)
+	}
+	w.feed.Drop(Restart)
+	if word := second(1, w.whole()); word != Certified {
+		t.Errorf("another process: %s", word)
 	}
 }

@@ -11,14 +11,17 @@ type recent struct {
 	ring  []uint64
 }
 
-func (r *recent) add(prefix uint64) {
+func (r *recent) add(prefixes []uint64) {
 	at := r.count.Load()
-	if len(r.ring) < remembered {
-		r.ring = append(r.ring, prefix)
-	} else {
-		r.ring[at%remembered] = prefix
+	for _, prefix := range prefixes {
+		if len(r.ring) < remembered {
+			r.ring = append(r.ring, prefix)
+		} else {
+			r.ring[at%remembered] = prefix
+		}
+		at++
 	}
-	r.count.Store(at + 1)
+	r.count.Store(at)
 }
 
 // left says whether a prefix has left since so many had, among at least as many as are asked for. It does not know if

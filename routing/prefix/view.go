@@ -19,8 +19,9 @@ type view struct {
 	sent   time.Time // when that batch was sent, if it said so
 	based  bool      // whether there is one
 	behind Word      // why the view is suspended; None if it is not
-	flush  flush     // through the gateway, of which the engine has said nothing yet
-	retold span      // what a resumed stream may repeat: of several ranks' it is resumed for the first
+	flush  flush
+	sound  bool // but for a flush it is certified
+	retold span // what a resumed stream may repeat: of several ranks' it is resumed for the first
 	// complete says that every block of the cache is in the view, so that a removal of any other is a lost event.
 	complete bool
 	blocks   blocks
@@ -88,10 +89,10 @@ func (v *view) empty(w Word) {
 // certify says that the view is what the rank holds, or part of it, unless it may be what the rank held before a flush.
 func (v *view) certify() {
 	v.behind = None
-	if v.flush.by.IsZero() {
+	if v.flush.pending == 0 {
 		v.set(v.load().size(), Certified)
 	}
-	v.flush.sound = true
+	v.sound = true
 }
 
 // apply carries out a batch's events in order, and returns why the view cannot be trusted any more, if so.
@@ -231,7 +232,10 @@ func (v *view) remove(e *Event) Word {
 		return fault
 	}
 	v.changed = v.changed[:0]
-	defer func() { v.lane.remove(v.bit, v.changed) }()
+	defer func() {
+		v.lane.remove(v.bit, v.changed)
+		v.evicted.add(v.changed) // later, or a claim of them might not know that they have left since
+	}()
 	for _, hash := range e.Hashes {
 		at, ok := v.blocks.find(hash)
 		if !ok {
@@ -241,9 +245,7 @@ func (v *view) remove(e *Event) Word {
 			continue
 		}
 		if v.blocks.notes[at].copies() == 1 {
-			before := v.blocks.entries[at].prefix
-			v.changed = append(v.changed, before)
-			v.evicted.add(before)
+			v.changed = append(v.changed, v.blocks.entries[at].prefix)
 			v.blocks.delete(at)
 			continue
 		}
