@@ -114,10 +114,10 @@ func (x *exchange) fail(err error) {
 	}
 }
 
-// hearOut reads what is left of a small body, for a while. In HTTP/2 an answer that does not wait for it resets the
-// stream, and clients lose the answer over that; for HTTP/1.1 net/http waits as much.
+// hearOut reads what is left of a body, for a while. An answer that does not wait for it resets the stream or connection,
+// and clients lose the answer over that.
 func (x *exchange) hearOut() {
-	const most, patience = 256 << 10, time.Second
+	const most, patience = 64 << 20, time.Second
 	if x.unread == nil {
 		return
 	}

@@ -17,7 +17,7 @@ import (
 func (g *Gateway) observe(next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		x := &exchange{ResponseWriter: w, control: http.NewResponseController(w), start: time.Now(), id: g.requestID(r), patience: secs(g.config.WriteTimeout)}
-		if r.ProtoMajor == 2 {
+		if r.Header.Get("Expect") == "" { // else nothing is sent before it is asked for
 			x.unread = r.Body
 		}
 		g.asked.Store(x.start.UnixNano())

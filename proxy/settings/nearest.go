@@ -52,15 +52,16 @@ func distance(a, b string) int {
 
 // misplaced says of an unknown key, or table, where it belongs or what may have been meant.
 func misplaced(known map[string][]string, path []string) string {
-	if len(path) != 2 {
-		return Meant(strings.Join(path, "."), known[""])
-	}
+	name := path[len(path)-1]
 	for table, keys := range known {
-		if table != "" && slices.Contains(keys, path[1]) {
+		if table != "" && slices.Contains(keys, name) {
 			return fmt.Sprintf("; it belongs to [%s]", table)
 		}
 	}
-	return Meant(path[1], known[path[0]])
+	if len(path) != 2 {
+		return Meant(strings.Join(path, "."), known[""])
+	}
+	return Meant(name, known[path[0]])
 }
 
 // keyNames lists the keys of each table, and the tables themselves under "".

@@ -106,6 +106,7 @@ func TestWrongSettingsAreNamed(t *testing.T) {
 		{"[other]\nshare = 0.5\n", "", "s.toml:2: other.share: no such key; config.toml shows all there are; it belongs to [first]"},
 		{"[first]\nlits = ['x']\n", "", "s.toml:2: first.lits: no such key; config.toml shows all there are; did you mean list?"},
 		{"[first]\nunheard_of = 1\n", "", "no such key; config.toml shows all there are"},
+		{"share = 0.5\n", "", "s.toml:1: share: no such key; config.toml shows all there are; it belongs to [first]"},
 		{"[fist]\nname = 'x'\n", "", "s.toml:1: fist: no such key; config.toml shows all there are; did you mean first?"},
 		{"[first]\n\ncount = 'x'\n", "", "s.toml:3: first.count"},
 		{"[first]\ncount = 1.5\n", "", "s.toml:2: first.count"},
