@@ -135,7 +135,7 @@ func (f *fence) before(eof bool) bool {
 			return closed
 		}
 	}
-	at, end, hold := f.opens(f.buf)
+	at, end, hold := f.nextOpens(f.buf)
 	if at < 0 {
 		n := len(f.buf)
 		if !eof {
@@ -173,6 +173,16 @@ func (f *fence) closesAtOnce(eof bool) (closed, wait bool) {
 	f.buf, f.state = rest, outside
 	f.mark(len(mark))
 	return true, false
+}
+
+// nextOpens is opens for a text that may be searched again from there, for each of many markers that count for nothing.
+func (f *fence) nextOpens(text string) (at, end, held int) {
+	for size := window; ; size *= 4 {
+		at, end, held = f.opens(text[:min(size, len(text))])
+		if at >= 0 || size >= len(text) {
+			return at, end, held
+		}
+	}
 }
 
 // opens looks for the first opening marker in a text and, if there is one, takes the fence for open.

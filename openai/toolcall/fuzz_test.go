@@ -18,6 +18,9 @@ func FuzzSplit(f *testing.F) {
 			}
 		}
 	}
+	for i, name := range names {
+		f.Add(uint8(i), marked(f, name), uint8(0))
+	}
 	tools := declared(f)
 	f.Fuzz(func(t *testing.T, n uint8, text string, cut uint8) {
 		name := names[int(n)%len(names)]
@@ -35,6 +38,7 @@ func FuzzSplit(f *testing.F) {
 		if got := parse(t, name, tools, pieces...); !reflect.DeepEqual(got, whole) {
 			t.Fatalf("%s: %q\n got %+v\nwant %+v", name, pieces, got, whole)
 		}
+		checkBehind(t, "qwen3", name, tools, text, pieces)
 		if len(text) > 8 && strings.Contains(text, "<") {
 			at := strings.Index(text, "<") + 1
 			if got := parse(t, name, tools, text[:at], text[at:]); !reflect.DeepEqual(got, whole) {
