@@ -67,6 +67,7 @@ type CallDelta struct {
 	ID        string
 	Name      string
 	Arguments string
+	Silent    bool // that it has no arguments is told
 }
 
 // MatchedStop is the stop that ended a choice: a string of the client's, or a token.
@@ -140,7 +141,7 @@ func (d *Delta) appendJSON(dst []byte) []byte {
 		dst = append(dst, `"content":`...)
 		dst = append(AppendString(dst, d.Content), ',')
 	}
-	if d.Call.Name != "" || d.Call.Arguments != "" {
+	if d.Call.Name != "" || d.Call.Arguments != "" || d.Call.Silent {
 		dst = append(dst, `"tool_calls":[`...)
 		dst = append(d.Call.appendJSON(dst), "],"...)
 	}
@@ -167,7 +168,7 @@ func (c *CallDelta) appendJSON(dst []byte) []byte {
 			dst = append(dst, ',')
 		}
 	}
-	if c.Arguments != "" {
+	if c.Arguments != "" || c.Silent {
 		dst = append(dst, `"arguments":`...)
 		dst = AppendString(dst, c.Arguments)
 	}

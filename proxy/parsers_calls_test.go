@@ -3,6 +3,7 @@ package proxy
 import (
 	"fmt"
 	"io"
+	"strings"
 	"testing"
 )
 
@@ -42,5 +43,15 @@ func TestNoCallHasTheIDOfAnotherInTheConversation(t *testing.T) {
 	calls := oneChunk(t, answer).Choices[0].Message.ToolCalls
 	if len(calls) != 1 || calls[0].ID != "weather_1" {
 		t.Errorf("%s", answer)
+	}
+}
+
+// What SDKs add up is what the whole answer says.
+func TestACallThatIsCutOffBehindItsNameHasArguments(t *testing.T) {
+	b := start(t, one(t, "vllm", "<tool_call>\n<function=weather>\n"), func(s *setup) { s.models.ToolCallParser = "qwen_xml" })
+	for members, want := range map[string]string{weather: `"arguments":""}`, weather + `,"stream":true`: `"function":{"arguments":""}`} {
+		if got := b.chat(t, members); !strings.Contains(got.body, want) {
+			t.Errorf("%s", got.body)
+		}
 	}
 }

@@ -108,7 +108,7 @@ func (c *cursor) seek(at int, name string) bool {
 // arguments or the object's end, and reports whether that is what it is. Where the answer was cut off behind the name's
 // key, that is told from arguments by their schema.
 func wraps(c *cursor, name string, declared map[string]kind) (is, cut bool) {
-	if _, own := declared["name"]; own || !c.lit("{") {
+	if !c.lit("{") {
 		return false, false
 	}
 	ends := func() bool { c.space(); return c.eof && c.pos == len(c.text) }
@@ -122,7 +122,10 @@ func wraps(c *cursor, name string, declared map[string]kind) (is, cut bool) {
 		c.space()
 		from := c.pos
 		switch _, own := declared[key]; key {
-		case "name":
+		case "name", "function":
+			if own {
+				return false, false
+			}
 			said, ok := c.str()
 			if !ok && ends() {
 				return false, strings.HasPrefix(`"`+name+`"`, c.text[from:])
@@ -131,7 +134,7 @@ func wraps(c *cursor, name string, declared map[string]kind) (is, cut bool) {
 				return false, false
 			}
 		case "arguments", "parameters":
-			if c.peek() != '{' || own && !named {
+			if b := c.peek(); b != '{' && b != '"' || own && !named {
 				return false, named && ends()
 			}
 			if named {

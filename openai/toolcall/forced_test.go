@@ -38,6 +38,8 @@ func TestForcedAnswersAreBareJSON(t *testing.T) {
 		`{"name": "get_weather"}`:                                     {openai.ToolNamed, "qwen", "", []openai.ToolCall{{Name: "get_weather", Arguments: `{"name":"get_weather"}`}}},
 		`{"name": "get_weather", "arguments": 3}`:                     {openai.ToolNamed, "", "", []openai.ToolCall{{Name: "get_weather", Arguments: `{"name":"get_weather","arguments":3}`}}},
 		`{"name": "search", "arguments": {"q": "x"}}`:                 {openai.ToolNamed, "", "", []openai.ToolCall{{Name: "get_weather", Arguments: `{"name":"search","arguments":{"q":"x"}}`}}},
+		`{"name": "get_weather", "arguments": "{\"city\": \"A\"}"}`:   {openai.ToolNamed, "", "", []openai.ToolCall{{Name: "get_weather", Arguments: `{"city":"A"}`}}},
+		`{"function": "get_weather", "arguments": {"city":"A"}}`:      {openai.ToolNamed, "", "", []openai.ToolCall{{Name: "get_weather", Arguments: `{"city":"A"}`}}},
 		`<|channel|>commentary to=functions.get_weather`:              {openai.ToolRequired, "harmony", `<|channel|>commentary to=functions.get_weather`, nil},
 	} {
 		for _, pieces := range [][]string{{text}, bytewise(text)} {

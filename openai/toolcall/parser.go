@@ -41,6 +41,7 @@ type Parser struct {
 	events []Event
 	joined []byte // what the next event holds
 	argues bool   // it is arguments
+	silent bool   // the last call has had none
 }
 
 // state is what the head of the buffer is part of.
@@ -88,12 +89,13 @@ func (p *Parser) Add(text string) []Event {
 func (p *Parser) Flush() []Event {
 	p.buf += string(p.pending)
 	p.pending = nil
-	events := p.run(true)
+	p.run(true)
+	p.settle()
 	if p.calls == 0 && p.held != "" {
-		events = append(events, Event{Text: p.held})
+		p.events = append(p.events, Event{Text: p.held})
 	}
 	p.held = ""
-	return events
+	return p.events
 }
 
 // Calls is how many calls have been announced.
@@ -263,12 +265,21 @@ func (p *Parser) begin(s start, consumed int) {
 		p.ids[s.id] = true
 	}
 	p.emit()
+	p.settle()
 	p.events = append(p.events, Event{Call: openai.CallDelta{Index: p.calls, ID: s.id, Name: s.name}})
 	p.calls++
+	p.silent = true
 	p.buf = p.buf[consumed:]
 	p.held, p.blank = "", true
 	p.args, p.state = s.args, inArgs
 	p.list = p.list || s.list
+}
+
+// settle gives the last call arguments of no length if it has none.
+func (p *Parser) settle() {
+	if p.silent {
+		p.events, p.silent = append(p.events, Event{Call: openai.CallDelta{Index: p.calls - 1, Silent: true}}), false
+	}
 }
 
 // afterCall looks for the next call of a list and for what closes this one; anything else is content again.
@@ -360,6 +371,7 @@ func (p *Parser) argue(text string) {
 		p.emit()
 		p.argues = true
 	}
+	p.silent = false
 	p.joined = append(p.joined, text...)
 }
 
@@ -369,24 +381,4 @@ func newID() string {
 	binary.LittleEndian.PutUint64(b[:], rand.Uint64())
 	binary.LittleEndian.PutUint64(b[8:], rand.Uint64())
 	return "call_" + hex.EncodeToString(b[:12])
-}
-
-// Answer is what a whole text comes to.
-type Answer struct {
-	Content string
-	Calls   []openai.ToolCall
-}
-
-// Collect adds events up to an answer.
-func (a *Answer) Collect(events []Event) {
-	for _, e := range events {
-		switch {
-		case e.Text != "":
-			a.Content += e.Text
-		case e.Call.Name != "":
-			a.Calls = append(a.Calls, openai.ToolCall{ID: e.Call.ID, Name: e.Call.Name})
-		default:
-			a.Calls[e.Call.Index].Arguments += e.Call.Arguments
-		}
-	}
 }
