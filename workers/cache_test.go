@@ -1,6 +1,8 @@
 package workers
 
 import (
+	"context"
+	"errors"
 	"io"
 	"net"
 	"strings"
@@ -199,16 +201,25 @@ func TestACertificateDiesWithTheEngine(t *testing.T) {
 
 // case H4
 func TestAFlushThroughTheGatewayEmptiesAtOnce(t *testing.T) {
-	w, other := startSim(t, sim.Options{Speed: 20}), startSim(t, sim.Options{})
-	pool, router := shadowPool(t, w.URL(), other.URL())
-	followed(t, w)
-	ask(t, pool, w.URL(), promptOf(1, 100))
-	waitClaim(t, router, w.URL(), promptOf(1, 100), prefix.Certified, 96)
-	if err := pool.Flush(t.Context(), w.URL(), time.Second); err != nil {
-		t.Fatal(err)
-	}
-	if _, cached := claim(router, w.URL(), promptOf(1, 100)); cached != 0 {
-		t.Errorf("%d tokens are claimed", cached)
+	for _, dialect := range dialects {
+		w, other := startSim(t, sim.Options{Dialect: string(dialect), Speed: 20}), startSim(t, sim.Options{Dialect: string(dialect)})
+		pool, router := shadowPool(t, w.URL(), other.URL())
+		followed(t, w)
+		ask(t, pool, w.URL(), promptOf(1, 100))
+		waitClaim(t, router, w.URL(), promptOf(1, 100), prefix.Certified, 96)
+		if err := pool.Flush(t.Context(), w.URL(), time.Second); err != nil {
+			t.Fatal(err)
+		}
+		if _, cached := claim(router, w.URL(), promptOf(1, 100)); cached != 0 {
+			t.Errorf("%s: %d tokens are claimed", dialect, cached)
+		}
+		ended, cancel := context.WithCancel(t.Context())
+		cancel()
+		if err := pool.Flush(ended, w.URL(), time.Second); !errors.Is(err, context.Canceled) {
+			t.Errorf("%s: a flush that nobody waits for: %v", dialect, err)
+		}
+		ask(t, pool, w.URL(), promptOf(1, 100))
+		waitClaim(t, router, w.URL(), promptOf(1, 100), prefix.Certified, 96)
 	}
 }
 

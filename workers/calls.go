@@ -69,15 +69,38 @@ func (p *Pool) Flush(ctx context.Context, id string, timeout time.Duration) erro
 	if err != nil {
 		return err
 	}
-	w.flushing.Lock()
-	defer w.flushing.Unlock()
+	select {
+	case w.flushing <- struct{}{}:
+		defer func() { <-w.flushing }()
+	case <-ctx.Done():
+	}
+	s := w.status()
+	switch {
+	case ctx.Err() != nil:
+		return ctx.Err()
+	case s.State != Ready:
+		return fmt.Errorf("%w: %s", ErrNotReady, id)
+	}
 	feed := p.router.Feed(w.spec.URL)
-	feed.Flush(time.Now().Add(timeout))
+	if s.Dialect == engine.TokenSpeed { // which tells of each block that goes
+		if err = client.Flush(ctx, timeout); !refusal(err) {
+			feed.Empty()
+		}
+		return err
+	}
+	feed.Flush(time.Now().Add(timeout + flushPatience))
 	err = client.Flush(ctx, timeout)
-	var failed *engine.Error
-	refused := errors.As(err, &failed) && failed.Code == engine.FailedPrecondition // any other may have had its effect
-	feed.Flushed(refused && w.status().Info.Ranks <= 1)                            // and so may that of another rank
+	feed.Flushed(time.Now().Add(flushPatience), refusal(err) && s.Info.Ranks <= 1) // of several ranks some may have been flushed
 	return err
+}
+
+// flushPatience is how long an engine may take to tell that its cache was flushed: some do with the next request only.
+const flushPatience = 30 * time.Second
+
+// refusal reports whether an error says that nothing was flushed. After any other something may have been.
+func refusal(err error) bool {
+	var failed *engine.Error
+	return errors.As(err, &failed) && (failed.Code == engine.FailedPrecondition || failed.Code == engine.Unimplemented)
 }
 
 // Loads asks a worker for its load, past all samples.

@@ -23,6 +23,17 @@ func (f *former) add(worker string) (oldest string) {
 	return oldest
 }
 
+// gone says in a worker's series that it is, unless they are a successor's. p.mu is held.
+func (p *Pool) gone(w *worker) {
+	if p.member(w.spec.URL) >= 0 {
+		return
+	}
+	w.gauges.remove()
+	if oldest := p.former.add(w.spec.URL); oldest != "" && p.member(oldest) < 0 {
+		forget(oldest)
+	}
+}
+
 // forget takes away all series of a worker.
 func forget(worker string) {
 	label := fmt.Sprintf("worker=%q", worker)

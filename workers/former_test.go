@@ -7,6 +7,9 @@ import (
 	"testing"
 
 	"github.com/VictoriaMetrics/metrics"
+	"github.com/rs/zerolog"
+
+	"leeway/routing"
 )
 
 func TestOnlyTheLastWorkersThatHaveGoneKeepTheirSeries(t *testing.T) {
@@ -27,5 +30,24 @@ func TestOnlyTheLastWorkersThatHaveGoneKeepTheirSeries(t *testing.T) {
 	}
 	for _, worker := range f {
 		forget(worker)
+	}
+}
+
+// A worker may be removed before it has begun.
+func TestAWorkerThatNeverBeganIsGoneToo(t *testing.T) {
+	c := quick("grpc://127.0.0.1:1")
+	router, err := routing.New(routing.DefaultConfig())
+	if err != nil {
+		t.Fatal(err)
+	}
+	pool, err := New(c, router, zerolog.Nop())
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := pool.Remove("grpc://127.0.0.1:1"); err != nil {
+		t.Fatal(err)
+	}
+	if len(pool.former) != 1 {
+		t.Error("its series stay for ever")
 	}
 }

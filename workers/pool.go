@@ -125,6 +125,9 @@ func (p *Pool) Remove(id string) (Status, error) {
 			w = p.members[i]
 			w.retire()
 			p.members = slices.Delete(slices.Clone(p.members), i, i+1)
+			if !w.started { // nothing of it is left to end
+				p.gone(w)
+			}
 		}
 	})
 	if w == nil {

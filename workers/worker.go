@@ -33,7 +33,7 @@ type worker struct {
 	spoke   atomic.Bool // a token has come since the last sweep
 	anew    atomic.Bool // another process may be there, which has not said yet that it serves
 
-	flushing sync.Mutex // held while the cache is flushed
+	flushing chan struct{} // holds an element while the cache is flushed
 
 	mu      sync.Mutex
 	state   State
@@ -62,20 +62,21 @@ type worker struct {
 // newWorker starts and dials nothing: run does.
 func newWorker(p *Pool, spec Spec, epoch uint64) *worker {
 	return &worker{
-		pool:    p,
-		id:      newID(),
-		spec:    spec,
-		epoch:   epoch,
-		log:     p.log.With().Str("worker", spec.URL).Logger(),
-		alarm:   make(chan struct{}, 1),
-		retired: make(chan struct{}),
-		drained: make(chan struct{}),
-		gauges:  newGauges(spec.URL),
-		state:   Pending,
-		pushed:  map[int32]pushedLoad{},
-		breaker: newBreaker(&p.cfg),
-		pulse:   pulse{patience: seconds(p.cfg.WedgeTime)},
-		streams: map[*Stream]struct{}{},
+		pool:     p,
+		id:       newID(),
+		spec:     spec,
+		epoch:    epoch,
+		log:      p.log.With().Str("worker", spec.URL).Logger(),
+		alarm:    make(chan struct{}, 1),
+		flushing: make(chan struct{}, 1),
+		retired:  make(chan struct{}),
+		drained:  make(chan struct{}),
+		gauges:   newGauges(spec.URL),
+		state:    Pending,
+		pushed:   map[int32]pushedLoad{},
+		breaker:  newBreaker(&p.cfg),
+		pulse:    pulse{patience: seconds(p.cfg.WedgeTime)},
+		streams:  map[*Stream]struct{}{},
 	}
 }
 
@@ -346,11 +347,5 @@ func (w *worker) close(pool context.Context) {
 	}
 	w.pool.mu.Lock()
 	defer w.pool.mu.Unlock()
-	if w.pool.member(w.spec.URL) >= 0 { // the series are a successor's
-		return
-	}
-	w.gauges.remove()
-	if oldest := w.pool.former.add(w.spec.URL); oldest != "" && w.pool.member(oldest) < 0 {
-		forget(oldest)
-	}
+	w.pool.gone(w)
 }

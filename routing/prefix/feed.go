@@ -137,7 +137,7 @@ func (f *Feed) admit(v *view, b *Batch) (Verdict, Word) {
 
 // perform applies an admitted batch and certifies the view, or empties it if the events do not add up.
 func (f *Feed) perform(at time.Time, v *view, b *Batch) {
-	if v.flush.over(at, b, f.index.cfg.MaxAge) {
+	if v.flush.over(at, b) {
 		v.empty(Warming)
 	}
 	if fault := v.apply(b.Events); fault != None {

@@ -353,7 +353,7 @@ func TestWhatAnotherOwnerClearsIsNotTheEngines(t *testing.T) { // rows 3 and 9
 
 func TestAnEmptiedViewIsNotComplete(t *testing.T) { // rows 2, 6 and 13
 	for name, empty := range map[string]func(*worker){
-		"a flush": func(w *worker) { w.feed.Flush(w.now); w.now = w.now.Add(maxAge + 1) },
+		"a flush": func(w *worker) { w.feed.Flush(w.now.Add(maxAge)); w.now = w.now.Add(maxAge + 1) },
 		"a gap":   func(w *worker) { w.feed.NoResume(); w.batch(5, Applied) },
 	} {
 		w := newWorker(t)

@@ -6,7 +6,7 @@ func TestClearedAndFlushedViewsAreEmptyAtOnce(t *testing.T) { // row 13, cases D
 	w := newWorker(t)
 	w.batch(1, Applied, w.whole())
 	claim := w.claim()
-	w.feed.Flush(w.now)
+	w.feed.Flush(w.now.Add(maxAge))
 	if claim.Holds() {
 		t.Error("a claim outlived the flush")
 	}
@@ -23,7 +23,7 @@ func TestClearedAndFlushedViewsAreEmptyAtOnce(t *testing.T) { // row 13, cases D
 func TestAFlushOfWhichNothingIsToldEndsWithTime(t *testing.T) { // row 13
 	w := newWorker(t)
 	w.batch(1, Applied, w.whole())
-	w.feed.Flush(w.now)
+	w.feed.Flush(w.now.Add(maxAge))
 	w.feed.Disconnected()
 	w.feed.Subscribed(0)
 	w.chunk(2, Snapshot{Index: 0, Count: 1}, cleared, w.whole()) // of before the flush, for all one knows
@@ -39,22 +39,22 @@ func TestARefusedFlushLeavesTheViewAsItIs(t *testing.T) { // row 13
 	w := newWorker(t)
 	w.batch(1, Applied, w.whole())
 	claim := w.claim()
-	w.feed.Flush(w.now)
+	w.feed.Flush(w.now.Add(maxAge))
 	w.batch(2, Applied, removed(9))
 	w.wants(Warming, 0)
-	w.feed.Flushed(true)
+	w.feed.Flushed(w.now.Add(maxAge), true)
 	if claim.Holds() {
 		t.Error("a claim outlived the flush")
 	}
 	w.wants(Certified, 9)
-	w.feed.Flush(w.now)
+	w.feed.Flush(w.now.Add(maxAge))
 	w.feed.Disconnected()
-	w.feed.Flushed(true)
+	w.feed.Flushed(w.now.Add(maxAge), true)
 	w.wants(Suspended, 0)
 	w.feed.Drop(Reconnect)
 	w.batch(3, Applied, w.whole())
-	w.feed.Flush(w.now)
-	w.feed.Flushed(false) // or its answer was lost
+	w.feed.Flush(w.now.Add(maxAge))
+	w.feed.Flushed(w.now.Add(maxAge), false) // or its answer was lost
 	w.batch(4, Applied)
 	w.wants(Warming, 0)
 }
@@ -64,10 +64,10 @@ func TestWhatFollowsTheEnginesWordOfAFlushStays(t *testing.T) { // row 13
 	for _, refused := range []bool{false, true} {
 		w := newWorker(t)
 		w.batch(1, Applied, w.whole())
-		w.feed.Flush(w.now)
+		w.feed.Flush(w.now.Add(maxAge))
 		w.batch(2, Applied, cleared)
 		w.batch(3, Applied, w.whole())
-		w.feed.Flushed(refused)
+		w.feed.Flushed(w.now.Add(maxAge), refused)
 		w.wants(Certified, 10)
 	}
 }
@@ -76,11 +76,11 @@ func TestEachOfSeveralFlushesIsWaitedFor(t *testing.T) { // row 13
 	for _, refused := range []bool{true, false} {
 		w := newWorker(t)
 		w.batch(1, Applied, w.whole())
-		w.feed.Flush(w.now)
-		w.feed.Flushed(false)
+		w.feed.Flush(w.now.Add(maxAge))
+		w.feed.Flushed(w.now.Add(maxAge), false)
 		w.batch(2, Applied, w.whole()) // on its way when the cache was flushed
-		w.feed.Flush(w.now)
-		w.feed.Flushed(refused)
+		w.feed.Flush(w.now.Add(maxAge))
+		w.feed.Flushed(w.now.Add(maxAge), refused)
 		w.wants(Warming, 0)
 		w.batch(3, Applied, cleared)
 		w.batch(4, Applied, w.whole())
@@ -104,8 +104,8 @@ func TestARankThatAppearsAfterAFlushWasFlushed(t *testing.T) { // rows 10 and 13
 		q.Ask(w.now, w.prompt, []Source{{Feed: w.feed, Rank: 1}})
 		return q.Claims[0].Word
 	}
-	w.feed.Flush(w.now)
-	w.feed.Flushed(false)
+	w.feed.Flush(w.now.Add(maxAge))
+	w.feed.Flushed(w.now.Add(maxAge), false)
 	if word := second(1, w.whole()); word != Warming {
 		t.Errorf("%s", word)
 	}

@@ -70,7 +70,7 @@ func TestAFlushInsideASnapshotEndsIt(t *testing.T) { // row 13
 	w := newWorker(t)
 	first, second := w.halves()
 	w.chunk(7, Snapshot{Index: 0, Count: 2}, cleared, first)
-	w.feed.Flush(w.now)
+	w.feed.Flush(w.now.Add(maxAge))
 	w.chunk(8, Snapshot{Index: 1, Count: 2}, second)
 	w.wants(Warming, 0)
 	w.now = w.now.Add(maxAge + 1)
