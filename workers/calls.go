@@ -83,7 +83,7 @@ func (p *Pool) Flush(ctx context.Context, id string, timeout time.Duration) erro
 	}
 	feed := p.router.Feed(w.spec.URL)
 	if s.Dialect == engine.TokenSpeed { // which tells of each block that goes
-		if err = client.Flush(ctx, timeout); !refusal(err) {
+		if err = client.Flush(ctx, timeout); err == nil {
 			feed.Empty()
 		}
 		return err

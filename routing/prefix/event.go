@@ -92,12 +92,12 @@ func mainKind(kind string) bool {
 	return kind == "full_attention" || kind == "mla_attention" || kind == "sink_full_attention"
 }
 
-// clears says whether a batch empties the engine's whole cache.
-func (b *Batch) clears() bool {
+// clears is how often a batch empties the engine's whole cache.
+func (b *Batch) clears() (times int) {
 	for i := range b.Events {
 		if b.Events[i].Kind == Cleared && b.Events[i].Owner == "" {
-			return true
+			times++
 		}
 	}
-	return false
+	return times
 }

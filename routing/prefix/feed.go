@@ -113,7 +113,7 @@ func (f *Feed) admit(v *view, b *Batch) (Verdict, Word) {
 		return Heard, None
 	case !v.based, b.Sequence == v.cursor+1:
 		return Applied, None
-	case v.retold.take(b.Sequence) && !newer && !b.clears():
+	case v.retold.take(b.Sequence) && !newer && b.clears() == 0:
 		return Heard, None
 	case late:
 		v.based = false
@@ -124,7 +124,7 @@ func (f *Feed) admit(v *view, b *Batch) (Verdict, Word) {
 		return Applied, Reconnect
 	case v.behind == Gap:
 		return Applied, Gap
-	case b.Sequence == v.cursor && (newer || b.clears()):
+	case b.Sequence == v.cursor && (newer || b.clears() > 0):
 		return Applied, Restart
 	case b.Sequence == v.cursor:
 		return Heard, None

@@ -21,10 +21,8 @@ func (f *flush) over(at time.Time, b *Batch) bool {
 		return false
 	case at.After(f.until):
 		f.pending = 0
-	case b.Sequence > f.after && b.clears():
-		f.pending--
-	default:
-		return false
+	case b.Sequence > f.after: // it may tell of several at once
+		f.pending = max(0, f.pending-b.clears())
 	}
 	return f.pending == 0
 }

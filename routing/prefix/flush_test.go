@@ -121,3 +121,14 @@ func TestARankThatAppearsAfterAFlushWasFlushed(t *testing.T) { // rows 10 and 13
 		t.Errorf("another process: %s", word)
 	}
 }
+
+func TestABatchMayTellOfSeveralFlushes(t *testing.T) { // row 13
+	w := newWorker(t)
+	w.batch(1, Applied, w.whole())
+	for range 2 {
+		w.feed.Flush(w.now.Add(maxAge))
+		w.feed.Flushed(w.now.Add(maxAge), false)
+	}
+	w.batch(2, Applied, cleared, cleared, w.whole())
+	w.wants(Certified, 10)
+}
