@@ -25,18 +25,21 @@ type follower struct {
 	worker  *worker
 	feed    *prefix.Feed
 	backoff time.Duration
-	resume  bool      // the worker has not yet refused a cursor
 	again   bool      // this is not the session's first subscription
 	heard   bool      // one has been accepted, and what came of it may still be kept
 	ours    bool      // it was we who ended the last one, to ask for what was missing
 	resumed time.Time // when batches were last asked for again
+	opened  time.Time // when the last subscription was accepted
 }
 
 // followEvents runs a follower until ctx ends. What it leaves behind is suspended, not forgotten: the next session may
 // find the engine where this one left it.
 func (w *worker) followEvents(ctx context.Context) {
-	f := &follower{worker: w, feed: w.pool.router.Feed(w.spec.URL), backoff: eventBackoff, resume: true}
+	f := &follower{worker: w, feed: w.pool.router.Feed(w.spec.URL), backoff: eventBackoff}
 	defer f.feed.Disconnected()
+	f.feed.Watch(func(rank int32, reason prefix.Word) {
+		w.log.Debug().Int32("rank", rank).Stringer("reason", reason).Msg("certificate lost")
+	})
 	for sleep(ctx, f.follow(ctx)) {
 	}
 }
@@ -50,6 +53,7 @@ func (f *follower) follow(ctx context.Context) time.Duration {
 	if ctx.Err() != nil {
 		return 0
 	}
+	f.worker.log.Debug().Err(err).Uint64("start", start).Msg("KV-event stream ended")
 	f.feed.Disconnected()
 	f.worker.gauges.eventsEnded(err)
 	f.ours = errors.Is(err, errResume) || f.ours && errors.Is(err, engine.ErrOutOfRange)
@@ -65,14 +69,12 @@ func (f *follower) follow(ctx context.Context) time.Duration {
 		return eventReask
 	case errors.Is(err, engine.ErrOutOfRange) && start != 0:
 		f.worker.gauges.resynced("out_of_range")
-		f.resume = false
 		f.feed.NoResume()
 		return 0
 	case errors.Is(err, engine.ErrDataLoss), errors.Is(err, engine.ErrOutOfRange):
 		f.worker.gauges.resynced("data_loss")
 		f.feed.Drop(prefix.Gap)
 	default:
-		f.worker.log.Debug().Err(err).Msg("KV-event stream ended")
 		f.worker.doubt(err)
 	}
 	wait := f.backoff
@@ -82,8 +84,8 @@ func (f *follower) follow(ctx context.Context) time.Duration {
 
 // cursor says where to subscribe: after the last batch that was applied, if the process is still the one that sent
 // it and keeps a history; else from now. A stream that broke off, and was not ended by us, may be another process's now:
-// where the worker does not prove that it is the same, its view goes, for numbers that fit prove nothing. A stream of
-// several ranks can be resumed for the first alone; the others see a gap or a repetition and judge it themselves.
+// where the worker does not prove that it is the same, its view goes, for numbers that fit prove nothing. The ranks that
+// a stream cannot be resumed for see a gap or a repetition and judge it themselves.
 func (f *follower) cursor(ctx context.Context) (uint64, error) {
 	if !f.again {
 		f.again = true
@@ -94,11 +96,7 @@ func (f *follower) cursor(ctx context.Context) (uint64, error) {
 		f.feed.Drop(prefix.Reconnect)
 		f.worker.suspect()
 	}
-	sequence, ok := f.feed.Cursor(0)
-	if !ok || !f.resume {
-		return 0, nil
-	}
-	return sequence, nil
+	return f.feed.Start(), nil
 }
 
 // What ends a subscription from our side.
@@ -121,7 +119,7 @@ func (f *follower) receive(ctx context.Context, start uint64) error {
 	if err != nil {
 		return err
 	}
-	f.heard = true
+	f.heard, f.opened = true, time.Now()
 	f.feed.Subscribed(start)
 	f.worker.gauges.subscribed()
 	for first := true; ; first = false {
@@ -151,12 +149,12 @@ func (f *follower) take(b *engine.Batch, received time.Time) error {
 	}
 	verdict := f.feed.Apply(received, toPrefix(b))
 	f.worker.gauges.batch(b, verdict, received)
-	switch verdict {
-	case prefix.Resume:
+	switch {
+	case verdict == prefix.Resume:
 		return errResume
-	case prefix.Resubscribe:
+	case verdict == prefix.Resubscribe:
 		return errResubscribe
-	case prefix.Applied:
+	case verdict == prefix.Applied && received.Sub(f.opened) > eventBackoffMax: // what ends sooner could become a loop
 		f.backoff = eventBackoff
 	}
 	return nil

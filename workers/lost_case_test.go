@@ -74,3 +74,21 @@ func TestAWorkerOutOfContactForLongKeepsItsViewIfItsProcessIsTheSame(t *testing.
 		})
 	}
 }
+
+// case D1. A cursor of 0 asks for everything, the gap among it.
+func TestAGapBehindTheVeryFirstBatchIsNoLoop(t *testing.T) {
+	w, other := startSim(t, sim.Options{Servicer: "rust", Speed: 20}), startSim(t, sim.Options{})
+	pool, router := shadowPool(t, w.URL(), other.URL())
+	followed(t, w)
+	if err := w.SetFaults(sim.Fault{Kind: sim.FaultKVGap, N: 3, Nth: 2}); err != nil {
+		t.Fatal(err)
+	}
+	ask(t, pool, w.URL(), promptOf(100, 100))
+	for seed := range uint32(10) {
+		ask(t, pool, w.URL(), promptOf(seed, 100))
+		waitClaim(t, router, w.URL(), promptOf(seed, 100), prefix.Certified, 96)
+	}
+	if n := w.Subscriptions(); n > 2 {
+		t.Errorf("%d subscriptions", n)
+	}
+}

@@ -32,7 +32,7 @@ func startGateway(ctx context.Context, program, decisions string, workers []stri
 	g := &gateway{url: "http://127.0.0.1:" + port, measures: "http://127.0.0.1:" + metrics + "/metrics"}
 	args := []string{
 		"serve", "--host", "127.0.0.1", "--port", port, "--prometheus-host", "127.0.0.1", "--prometheus-port", metrics,
-		"--log-level", "error", "--load-monitor-interval", "1", "--health-check-interval-secs", "2",
+		"--log-level", "debug", "--load-monitor-interval", "1", "--health-check-interval-secs", "2",
 		"--least-load-cache-mode", "enforce", "--least-load-default-throughput", "200", "--least-load-cache-prefill-throughput", "8000",
 		"--decision-log", decisions, "--decision-log-bytes", strconv.Itoa(1 << 32), "--shutdown-grace-period-secs", "20", "--worker-urls",
 	}
@@ -67,6 +67,17 @@ func (g *gateway) kill() {
 	_ = g.cmd.Process.Kill()
 	_ = g.log.Close()
 	_ = os.Remove(g.log.Name())
+}
+
+// about returns the last lines that the log has of a worker.
+func (g *gateway) about(worker string) (lines []string) {
+	text, _ := os.ReadFile(g.log.Name())
+	for line := range strings.Lines(string(text)) {
+		if strings.Contains(line, worker) {
+			lines = append(lines, line)
+		}
+	}
+	return lines[max(0, len(lines)-60):]
 }
 
 // rss is the memory that the process has in RAM.

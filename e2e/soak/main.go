@@ -16,6 +16,7 @@ import (
 	"os/exec"
 	"os/signal"
 	"path/filepath"
+	"strings"
 	"time"
 )
 
@@ -85,7 +86,11 @@ func soak(ctx context.Context, o options) error {
 	fmt.Printf("gateway     claims audited: %.0f exact, %.0f under, %.0f over; certificates lost: %v, at most %.0f by gaps at one worker: %s\n",
 		counted["exact"], counted["under"], counted["over"], losses, most, f.describe(worst))
 	a.print()
-	return errors.Join(a.verdict(rest, violations, memory), f.explains(losses["gap"]))
+	err = f.explains(losses["gap"])
+	if err != nil {
+		fmt.Printf("the log of %s\n%s", worst, strings.Join(g.about(worst), ""))
+	}
+	return errors.Join(a.verdict(rest, violations, memory), err)
 }
 
 // run loads the fleet and disturbs it until the time is up; it returns the gateway's memory over time, in bytes.

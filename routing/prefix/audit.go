@@ -51,7 +51,7 @@ func (c *Claim) Audit(cached int) Finding {
 func (f *Feed) CountPrompt(engine, ours int) {
 	differ := engine != ours
 	if f.mismatch.Swap(differ) != differ && differ {
-		f.losses[Tokenizer].Add(1)
+		f.lost(0, Tokenizer)
 	}
 }
 

@@ -16,8 +16,8 @@ type Verdict uint8
 const (
 	Applied Verdict = iota
 	Heard           // a heartbeat or a duplicate: nothing to apply
-	// Resume says that batches are missing before this one, which was not applied. The caller reconnects once with
-	// Cursor; whatever comes next is applied.
+	// Resume says that batches are missing before this one, which was not applied. The caller reconnects once at
+	// Start; whatever comes next is applied.
 	Resume
 	// Resubscribe says that the worker has been unhealthy since the stream was opened and that the stream may be a
 	// dead engine's. The caller opens another one from the start.
@@ -37,6 +37,7 @@ type Feed struct {
 	lag      atomic.Int64            // nanoseconds from publisher to receipt, of the newest batch
 	untold   atomic.Int64            // prompts computed since the newest batch with an event
 	losses   [words]atomic.Uint64    // certificates lost, by reason
+	watcher  atomic.Pointer[func(rank int32, reason Word)]
 	audits   [findings]atomic.Uint64
 
 	mu       sync.Mutex // guards the rest and the views
@@ -128,7 +129,7 @@ func (f *Feed) admit(v *view, b *Batch) (Verdict, Word) {
 		return Applied, Restart
 	case b.Sequence == v.cursor:
 		return Heard, None
-	case f.noResume:
+	case f.start() == 0:
 		return Applied, Gap
 	}
 	f.suspend(v, Gap)
@@ -232,7 +233,24 @@ func (f *Feed) Disconnected() {
 	}
 }
 
-// NoResume says that the worker refuses cursors: from now on a gap empties the view at once.
+// Start says where to subscribe: after the last batch of rank 0, which is the only one that a stream can be resumed for,
+// or with 0 from where the worker is: if there was none, if it was number 0, or if the worker refuses cursors.
+func (f *Feed) Start() uint64 {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	return f.start()
+}
+
+func (f *Feed) start() uint64 {
+	for _, v := range f.all() {
+		if v.rank == 0 && v.based && !f.noResume {
+			return v.cursor
+		}
+	}
+	return 0
+}
+
+// NoResume says that the worker's process refuses cursors: from now on a gap empties the view at once.
 func (f *Feed) NoResume() {
 	f.mu.Lock()
 	defer f.mu.Unlock()
@@ -269,7 +287,7 @@ func (f *Feed) Drop(w Word) {
 
 func (f *Feed) drop(w Word) {
 	if w == Restart {
-		f.flush = flush{}
+		f.flush, f.noResume = flush{}, false
 	}
 	for _, v := range f.all() {
 		f.lose(v, w)
@@ -300,7 +318,7 @@ func (f *Feed) word(v *view, s status, now int64) Word {
 		return s.word()
 	}
 	if !v.quiet.Swap(true) {
-		f.losses[Stale].Add(1)
+		f.lost(v.rank, Stale)
 	}
 	return Stale
 }
@@ -316,18 +334,8 @@ func (f *Feed) Renew() {
 	defer f.mu.Unlock()
 	f.drop(Restart)
 	f.retire()
-	f.deaf, f.noResume = true, false
+	f.deaf = true
 	f.mismatch.Store(false)
-}
-
-// lose empties a view and withdraws its certificate, until the next batch of its rank.
-func (f *Feed) lose(v *view, w Word) {
-	if before := v.load().word(); before == Certified || v.behind != None {
-		f.losses[w].Add(1)
-	}
-	v.behind = None
-	v.sound = false
-	v.empty(w)
 }
 
 // suspend withdraws a certificate and keeps the view.
@@ -356,7 +364,7 @@ func (f *Feed) view(rank int32) *view {
 		return nil
 	}
 	if len(all) == 1 && !f.ranked.Load() && all[0].load().word() == Certified {
-		f.losses[Ranks].Add(1)
+		f.lost(all[0].rank, Ranks)
 	}
 	v := &view{rank: rank, flush: f.flush, blocks: blocks{account: &f.index.bytes}}
 	v.lane, v.bit = f.index.seat()

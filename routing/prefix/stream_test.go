@@ -1,6 +1,7 @@
 package prefix
 
 import (
+	"slices"
 	"testing"
 	"time"
 )
@@ -36,6 +37,24 @@ func TestAWorkerWithoutHistoryIsNotAskedForIt(t *testing.T) {
 	w.batch(5, Applied, run(100, random(3, 4), 4))
 	w.wants(Certified, 0)
 	w.lost(Gap, 1)
+}
+
+// 0 stands for the beginning: a stream that is asked for from there tells the first batch and the same gap again.
+func TestAGapBehindTheNumberZeroIsAdoptedAtOnce(t *testing.T) { // row 2
+	w := newWorker(t)
+	var told []Word
+	w.feed.Watch(func(_ int32, reason Word) { told = append(told, reason) })
+	w.batch(0, Applied, w.whole())
+	w.batch(4, Applied, run(100, random(3, 4), 4))
+	w.wants(Certified, 0)
+	w.lost(Gap, 1)
+	w.batch(6, Resume)
+	if start := w.feed.Start(); start != 4 {
+		t.Errorf("start %d", start)
+	}
+	if !slices.Equal(told, []Word{Gap}) {
+		t.Errorf("told of %v", told)
+	}
 }
 
 func TestALostStreamSuspendsAndTheNextProvesTheView(t *testing.T) { // row 2a
