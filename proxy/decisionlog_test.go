@@ -46,22 +46,31 @@ func TestADecisionLogThatCannotBeWrittenStopsTheStart(t *testing.T) {
 	}
 }
 
-func TestTheDecisionLogStaysWithinItsBound(t *testing.T) {
+// openLog opens a decision log, in a folder of its own, that is rotated at a size.
+func openLog(t *testing.T, bytes int64) (d *decisionLog, path string) {
+	t.Helper()
 	c := DefaultConfig()
-	c.DecisionLog, c.DecisionLogBytes = filepath.Join(t.TempDir(), "decisions.jsonl"), 1<<16
+	c.DecisionLog, c.DecisionLogBytes = filepath.Join(t.TempDir(), "logs", "decisions.jsonl"), bytes
+	if err := os.Mkdir(filepath.Dir(c.DecisionLog), 0o700); err != nil {
+		t.Fatal(err)
+	}
 	router, err := routing.New(routing.DefaultConfig())
 	if err != nil {
 		t.Fatal(err)
 	}
-	d, err := newDecisionLog(c, router, zerolog.Nop())
-	if err != nil {
+	if d, err = newDecisionLog(c, router, zerolog.Nop()); err != nil {
 		t.Fatal(err)
 	}
+	return d, c.DecisionLog
+}
+
+func TestTheDecisionLogStaysWithinItsBound(t *testing.T) {
+	d, path := openLog(t, 1<<16)
 	for range 1000 {
 		d.write(routing.Receipt{ID: "a", Model: strings.Repeat("m", 200)})
 	}
 	d.out.Flush()
-	for _, name := range []string{c.DecisionLog, c.DecisionLog + ".1"} {
+	for _, name := range []string{path, path + ".1"} {
 		if info, err := os.Stat(name); err != nil || info.Size() > 1<<17 {
 			t.Errorf("%s: %v, %v", name, info, err)
 		}
@@ -69,21 +78,12 @@ func TestTheDecisionLogStaysWithinItsBound(t *testing.T) {
 }
 
 func TestADecisionLogThatCannotBeRotatedGrowsNoFurther(t *testing.T) {
-	c := DefaultConfig()
-	c.DecisionLog, c.DecisionLogBytes = filepath.Join(t.TempDir(), "decisions.jsonl"), 1<<12
-	router, err := routing.New(routing.DefaultConfig())
-	if err != nil {
-		t.Fatal(err)
-	}
-	d, err := newDecisionLog(c, router, zerolog.Nop())
-	if err != nil {
-		t.Fatal(err)
-	}
-	blocked := c.DecisionLog + ".1"
+	d, path := openLog(t, 1<<12)
+	blocked := path + ".1"
 	if err := os.MkdirAll(filepath.Join(blocked, "in use"), 0o700); err != nil {
 		t.Fatal(err)
 	}
-	size := func() int64 { info, _ := os.Stat(c.DecisionLog); return info.Size() }
+	size := func() int64 { info, _ := os.Stat(path); return info.Size() }
 	for range 200 {
 		d.write(routing.Receipt{ID: "a"})
 	}
@@ -99,31 +99,19 @@ func TestADecisionLogThatCannotBeRotatedGrowsNoFurther(t *testing.T) {
 }
 
 func TestADecisionLogThatIsMovedAwayBeginsAnew(t *testing.T) {
-	c := DefaultConfig()
-	c.DecisionLog, c.DecisionLogBytes = filepath.Join(t.TempDir(), "logs", "decisions.jsonl"), 1<<12
-	if err := os.Mkdir(filepath.Dir(c.DecisionLog), 0o700); err != nil {
-		t.Fatal(err)
-	}
-	router, err := routing.New(routing.DefaultConfig())
-	if err != nil {
-		t.Fatal(err)
-	}
-	d, err := newDecisionLog(c, router, zerolog.Nop())
-	if err != nil {
-		t.Fatal(err)
-	}
-	away := filepath.Dir(c.DecisionLog) + " of yesterday"
-	if err := os.Rename(filepath.Dir(c.DecisionLog), away); err != nil {
+	d, path := openLog(t, 1<<12)
+	away := filepath.Dir(path) + " of yesterday"
+	if err := os.Rename(filepath.Dir(path), away); err != nil {
 		t.Fatal(err)
 	}
 	for range 100 {
 		d.write(routing.Receipt{ID: "a"}) // there is no place for the next file
 	}
-	if err := os.Mkdir(filepath.Dir(c.DecisionLog), 0o700); err != nil {
+	if err := os.Mkdir(filepath.Dir(path), 0o700); err != nil {
 		t.Fatal(err)
 	}
 	d.write(routing.Receipt{ID: "b"})
-	if text, err := os.ReadFile(c.DecisionLog); err != nil || !bytes.Contains(text, []byte(`"b"`)) {
+	if text, err := os.ReadFile(path); err != nil || !bytes.Contains(text, []byte(`"b"`)) {
 		t.Errorf("%q, %v", text, err)
 	}
 	if info, err := os.Stat(filepath.Join(away, "decisions.jsonl")); err != nil || info.Size() > 2<<12 {

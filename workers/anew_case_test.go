@@ -65,11 +65,7 @@ func TestAProcessThatTakesAnothersPlaceIsAskedWhetherItServes(t *testing.T) {
 
 // row 2a: that the numbers of another process go on where those of the one before have ended proves nothing.
 func TestAProcessThatIsNotProvedToBeTheSameClaimsNothingOfTheOneBefore(t *testing.T) {
-	w, other := startSim(t, sim.Options{Dialect: "vllm", Speed: 20}), startSim(t, sim.Options{})
-	pool, router := shadowPool(t, w.URL(), other.URL())
-	followed(t, w)
-	ask(t, pool, w.URL(), promptOf(1, 100))
-	waitClaim(t, router, w.URL(), promptOf(1, 100), prefix.Certified, 96)
+	w, pool, router := warm(t, sim.Options{Dialect: "vllm", Speed: 20})
 	before, _ := router.Feed(w.URL()).Cursor(0)
 	late := sim.Fault{Kind: sim.FaultDelay, Method: "SubscribeKvEvents", For: sim.Duration(time.Second), Times: 1}
 	if err := w.SetFaults(late); err != nil {

@@ -33,6 +33,24 @@ func followed(t *testing.T, w *sim.Worker) {
 	eventually(t, func() bool { return w.Subscriptions() > 0 }, "the events of %s to be followed", w.URL())
 }
 
+// tracked is a worker whose events are followed, beside another one that stays empty.
+func tracked(t *testing.T, o sim.Options) (*sim.Worker, *Pool, *routing.Router) {
+	t.Helper()
+	w, other := startSim(t, o), startSim(t, sim.Options{Dialect: o.Dialect})
+	pool, router := shadowPool(t, w.URL(), other.URL())
+	followed(t, w)
+	return w, pool, router
+}
+
+// warm is one that holds promptOf(1, 100) and can claim it.
+func warm(t *testing.T, o sim.Options) (*sim.Worker, *Pool, *routing.Router) {
+	t.Helper()
+	w, pool, router := tracked(t, o)
+	ask(t, pool, w.URL(), promptOf(1, 100))
+	waitClaim(t, router, w.URL(), promptOf(1, 100), prefix.Certified, 96)
+	return w, pool, router
+}
+
 // claim is what a worker can prove to hold of a prompt now.
 func claim(r *routing.Router, worker string, tokens []uint32) (prefix.Word, int) {
 	c, ok := considered(r, worker, routing.Request{Model: "demo", Tokens: tokens, Chat: true, Streaming: true, PlainText: true})
@@ -92,9 +110,7 @@ func TestWhatAWorkerHasComputedItCanClaim(t *testing.T) {
 	for _, servicer := range []sim.Servicer{sim.Python, sim.Rust, sim.Bridge} {
 		t.Run(string(servicer), func(t *testing.T) {
 			eachDialect(t, func(t *testing.T, dialect string) {
-				w, other := startSim(t, sim.Options{Dialect: dialect, Servicer: string(servicer), Speed: 20}), startSim(t, sim.Options{})
-				pool, router := shadowPool(t, w.URL(), other.URL())
-				followed(t, w)
+				w, pool, router := tracked(t, sim.Options{Dialect: dialect, Servicer: string(servicer), Speed: 20})
 				eventually(t, func() bool { return sampled(router, w.URL()) }, "a sample")
 				ask(t, pool, w.URL(), promptOf(1, 100))
 				waitClaim(t, router, w.URL(), promptOf(1, 100), prefix.Certified, 96)
@@ -110,9 +126,7 @@ func TestWhatAWorkerHasComputedItCanClaim(t *testing.T) {
 // case D2
 func TestARestartEndsAllClaims(t *testing.T) {
 	for _, keep := range []bool{false, true} {
-		w, other := startSim(t, sim.Options{Speed: 20}), startSim(t, sim.Options{})
-		pool, router := shadowPool(t, w.URL(), other.URL())
-		followed(t, w)
+		w, pool, router := tracked(t, sim.Options{Speed: 20})
 		for seed := range uint32(3) {
 			ask(t, pool, w.URL(), promptOf(seed, 100))
 		}
@@ -151,11 +165,7 @@ func TestFaultsOfTheStreamEndClaims(t *testing.T) {
 	} {
 		for _, servicer := range []sim.Servicer{sim.Python, sim.Rust} {
 			t.Run(c.name+" "+string(servicer), func(t *testing.T) {
-				w, other := startSim(t, sim.Options{Servicer: string(servicer), Speed: 20}), startSim(t, sim.Options{})
-				pool, router := shadowPool(t, w.URL(), other.URL())
-				followed(t, w)
-				ask(t, pool, w.URL(), promptOf(1, 100))
-				waitClaim(t, router, w.URL(), promptOf(1, 100), prefix.Certified, 96)
+				w, pool, router := warm(t, sim.Options{Servicer: string(servicer), Speed: 20})
 				if err := w.SetFaults(c.fault); err != nil {
 					t.Fatal(err)
 				}
@@ -183,11 +193,7 @@ func TestAWorkerWithoutEventsClaimsNothing(t *testing.T) {
 
 // case H3
 func TestACertificateDiesWithTheEngine(t *testing.T) {
-	w, other := startSim(t, sim.Options{Speed: 20}), startSim(t, sim.Options{})
-	pool, router := shadowPool(t, w.URL(), other.URL())
-	followed(t, w)
-	ask(t, pool, w.URL(), promptOf(1, 100))
-	waitClaim(t, router, w.URL(), promptOf(1, 100), prefix.Certified, 96)
+	w, pool, router := warm(t, sim.Options{Speed: 20})
 	w.KillCore()
 	waitState(t, pool, w.URL(), NotReady)
 	if err := w.Restart(true); err != nil {
@@ -202,11 +208,7 @@ func TestACertificateDiesWithTheEngine(t *testing.T) {
 // case H4
 func TestAFlushThroughTheGatewayEmptiesAtOnce(t *testing.T) {
 	for _, dialect := range dialects {
-		w, other := startSim(t, sim.Options{Dialect: string(dialect), Speed: 20}), startSim(t, sim.Options{Dialect: string(dialect)})
-		pool, router := shadowPool(t, w.URL(), other.URL())
-		followed(t, w)
-		ask(t, pool, w.URL(), promptOf(1, 100))
-		waitClaim(t, router, w.URL(), promptOf(1, 100), prefix.Certified, 96)
+		w, pool, router := warm(t, sim.Options{Dialect: string(dialect), Speed: 20})
 		if err := pool.Flush(t.Context(), w.URL(), time.Second); err != nil {
 			t.Fatal(err)
 		}
@@ -225,11 +227,7 @@ func TestAFlushThroughTheGatewayEmptiesAtOnce(t *testing.T) {
 
 // case H4. A servicer that keeps a history tells, to who subscribes anew, what it held before the flush.
 func TestAHistoryFromBeforeAFlushIsNotClaimed(t *testing.T) {
-	w, other := startSim(t, sim.Options{Servicer: "rust", Speed: 50}), startSim(t, sim.Options{})
-	pool, router := shadowPool(t, w.URL(), other.URL())
-	followed(t, w)
-	ask(t, pool, w.URL(), promptOf(1, 100))
-	waitClaim(t, router, w.URL(), promptOf(1, 100), prefix.Certified, 96)
+	w, pool, router := warm(t, sim.Options{Servicer: "rust", Speed: 50})
 	if err := pool.Flush(t.Context(), w.URL(), time.Second); err != nil {
 		t.Fatal(err)
 	}
@@ -250,11 +248,7 @@ func TestAHistoryFromBeforeAFlushIsNotClaimed(t *testing.T) {
 
 // case H4. An engine that is busy refuses, and holds what it held.
 func TestARefusedFlushCostsNoClaims(t *testing.T) {
-	w, other := startSim(t, sim.Options{Speed: 1}), startSim(t, sim.Options{})
-	pool, router := shadowPool(t, w.URL(), other.URL())
-	followed(t, w)
-	ask(t, pool, w.URL(), promptOf(1, 100))
-	waitClaim(t, router, w.URL(), promptOf(1, 100), prefix.Certified, 96)
+	w, pool, router := warm(t, sim.Options{Speed: 1})
 	busy := request(10000)
 	busy.Tokens = promptOf(2, 100)
 	stream, err := pool.Generate(t.Context(), w.URL(), busy)
@@ -362,9 +356,7 @@ func TestEachRankClaimsForItselfWhereRanksAreChosen(t *testing.T) {
 }
 
 func TestRanksThatAreNotChosenClaimNothing(t *testing.T) {
-	w, other := startSim(t, sim.Options{Ranks: 2, Speed: 20}), startSim(t, sim.Options{})
-	pool, router := shadowPool(t, w.URL(), other.URL())
-	followed(t, w)
+	w, pool, router := tracked(t, sim.Options{Ranks: 2, Speed: 20})
 	ask(t, pool, w.URL(), promptOf(1, 100))
 	waitClaim(t, router, w.URL(), promptOf(1, 100), prefix.Ranks, 0)
 }

@@ -77,9 +77,7 @@ func TestAWorkerOutOfContactForLongKeepsItsViewIfItsProcessIsTheSame(t *testing.
 
 // case D1. A cursor of 0 asks for everything, the gap among it.
 func TestAGapBehindTheVeryFirstBatchIsNoLoop(t *testing.T) {
-	w, other := startSim(t, sim.Options{Servicer: "rust", Speed: 20}), startSim(t, sim.Options{})
-	pool, router := shadowPool(t, w.URL(), other.URL())
-	followed(t, w)
+	w, pool, router := tracked(t, sim.Options{Servicer: "rust", Speed: 20})
 	if err := w.SetFaults(sim.Fault{Kind: sim.FaultKVGap, N: 3, Nth: 2}); err != nil {
 		t.Fatal(err)
 	}
