@@ -1,6 +1,7 @@
 package proxy
 
 import (
+	"bytes"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -244,6 +245,11 @@ func readSpec(r *http.Request) (workers.Spec, error) {
 // decisions shows the newest receipts: ?limit=, ?worker=, ?changed=true for those that the cache preference changed.
 func (g *Gateway) decisions(x *exchange, r *http.Request) error {
 	q := r.URL.Query()
+	for key := range q {
+		if key != "limit" && key != "worker" && key != "changed" {
+			return badValue(clip(key, 40), clip(key, 40)+": no such parameter: use limit, worker or changed.")
+		}
+	}
 	limit := 50
 	if text := q.Get("limit"); text != "" {
 		n, err := strconv.Atoi(text)
@@ -295,7 +301,9 @@ func (g *Gateway) setMode(x *exchange, r *http.Request) error {
 	in := struct {
 		Mode *routing.Mode `json:"mode"`
 	}{}
-	if err := json.Unmarshal(body, &in); err != nil || in.Mode == nil {
+	decoder := json.NewDecoder(bytes.NewReader(body))
+	decoder.DisallowUnknownFields()
+	if err := decoder.Decode(&in); err != nil || in.Mode == nil || decoder.More() {
 		return badValue("mode", `mode: use {"mode":"off"}, "shadow" or "enforce".`)
 	}
 	if *in.Mode != routing.Off && !g.router.Prefers() {

@@ -122,7 +122,7 @@ func TestDecisionsAreShown(t *testing.T) {
 	if status, list := b.call(t, "GET", "/routing/decisions?limit=1", ""); status != 200 || !strings.Contains(string(list["decisions"]), `"mine"`) {
 		t.Errorf("%d %s", status, list)
 	}
-	for path, want := range map[string]int{"/routing/decisions/unknown": 404, "/routing/decisions?limit=x": 400, "/routing/decisions?changed=perhaps": 400} {
+	for path, want := range map[string]int{"/routing/decisions/unknown": 404, "/routing/decisions?limit=x": 400, "/routing/decisions?changed=perhaps": 400, "/routing/decisions?limits=1": 400} {
 		if status, _ := b.call(t, "GET", path, ""); status != want {
 			t.Errorf("%s: %d", path, status)
 		}
@@ -136,7 +136,7 @@ func TestModeIsChangedWhileRunning(t *testing.T) { // case F12
 			t.Errorf("%d %s", status, m)
 		}
 	}
-	for _, bad := range []string{`{"mode":"enforced "}`, `{}`, `x`} {
+	for _, bad := range []string{`{"mode":"enforced "}`, `{}`, `x`, `{"mode":"shadow","for":60}`, `{"mode":"shadow"} x`} {
 		if status, _ := b.call(t, "PUT", "/routing/mode", bad); status != 400 {
 			t.Errorf("%q: %d", bad, status)
 		}

@@ -33,7 +33,7 @@ type Config struct {
 	CacheMode         string  `toml:"least_load_cache_mode" flag:"least-load-cache-mode"`
 	CacheCost         string  `toml:"least_load_cache_cost" flag:"least-load-cache-cost"`
 	PrefillThroughput float64 `toml:"least_load_cache_prefill_throughput" flag:"least-load-cache-prefill-throughput"`
-	// MeanDecodeTokens is accepted because production configs carry it; no decision uses it.
+	// MeanDecodeTokens is accepted because production configs carry it; no decision uses it. 0: they do not.
 	MeanDecodeTokens int     `toml:"least_load_mean_remaining_decode_tokens" flag:"least-load-mean-remaining-decode-tokens"`
 	KVEventMaxAge    float64 `toml:"kv_event_max_age_secs" flag:"kv-event-max-age-secs"`
 	IndexBytes       int64   `toml:"prefix_index_bytes" flag:"prefix-index-bytes"`
@@ -75,7 +75,6 @@ func DefaultConfig() Config {
 		CacheMode:         "off",
 		CacheCost:         "least_load",
 		PrefillThroughput: 8000,
-		MeanDecodeTokens:  2048,
 		KVEventMaxAge:     30,
 		IndexBytes:        512 << 20,
 		BalanceAbs:        64,
@@ -102,7 +101,7 @@ func (c Config) Validate() error {
 		between("worker_overload_waiting_requests", float64(c.OverloadWaiting), 0, 1e6),
 		between("worker_overload_token_usage", c.OverloadUsage, 0, 1),
 		between("least_load_cache_prefill_throughput", c.PrefillThroughput, 1e-3, 1e9),
-		between("least_load_mean_remaining_decode_tokens", float64(c.MeanDecodeTokens), 1, 1e7),
+		between("least_load_mean_remaining_decode_tokens", float64(c.MeanDecodeTokens), 0, 1e7),
 		between("load_max_age_secs", c.LoadMaxAgeSecs, 0, 86400),
 		between("kv_event_max_age_secs", c.KVEventMaxAge, 0.1, 86400),
 		between("prefix_index_bytes", float64(c.IndexBytes), 1<<20, 1<<40),

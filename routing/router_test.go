@@ -136,7 +136,7 @@ func TestSettingsWithoutEffectAreNamed(t *testing.T) {
 		{func(c *Config) { c.Policy, c.AssignmentMode, c.CacheMode = "manual", "delegate", "enforce" }, nil},
 		{func(c *Config) { c.StickySessions, c.AssignmentMode, c.CacheMode = true, "min_load", "shadow" }, nil},
 		{func(c *Config) { c.AssignmentMode = "min_load" }, []string{"assignment_mode"}},
-		{func(c *Config) { c.MeanDecodeTokens = 100 }, []string{"least_load_mean_remaining_decode_tokens"}},
+		{func(c *Config) { c.MeanDecodeTokens = 2048 }, []string{"least_load_mean_remaining_decode_tokens"}},
 	} {
 		if got := newRouter(t, 1, c.change).Unused(); !slices.Equal(got, c.want) {
 			t.Errorf("%q, want %q", got, c.want)
