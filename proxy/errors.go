@@ -123,7 +123,9 @@ func fromWorker(e *engine.Error) failure {
 	case isCredentials(e):
 		return fail(status, code, "The worker refused the gateway's own credentials.", kindBackend)
 	case e.Code == engine.InvalidArgument && !e.Transport:
-		return fail(status, "invalid_request_parameters", "The worker refused the request: "+firstLine(e.Message), kindValidation)
+		f := fail(status, "invalid_request_parameters", "The worker refused the request: "+firstLine(e.Message), kindValidation)
+		f.Param = e.Param
+		return f
 	case status == http.StatusTooManyRequests:
 		return fail(status, code, "The worker has no room for the request now; try again later.", kindBackend)
 	case status == http.StatusNotImplemented:

@@ -102,6 +102,14 @@ func TestAskingForEmbeddingsWhereThereAreNoneSaysSo(t *testing.T) {
 	b.atRest(t)
 }
 
+func TestAFieldThatTheEngineCannotTakeIsNamed(t *testing.T) {
+	b := start(t, one(t, "tokenspeed", greeting))
+	status, m := b.call(t, "POST", "/v1/chat/completions", question(`,"seed":-1`))
+	if status != 400 || !strings.Contains(string(m["error"]), `"param":"seed"`) {
+		t.Errorf("%d %s", status, m)
+	}
+}
+
 func TestEmbeddingsAreMadeByThoseWhoCan(t *testing.T) {
 	b := start(t, func(s *setup) {
 		s.sim = []sim.Options{{Dialect: "tokenspeed"}, {Dialect: "tokenspeed"}, {Dialect: "vllm"}}

@@ -37,6 +37,8 @@ type Error struct {
 	Unsent bool
 	// Early says that nothing of an answer had come.
 	Early bool
+	// Param is the client's field that is at fault, where that is known.
+	Param string
 	Cause error
 }
 

@@ -27,7 +27,7 @@ func New(conn *grpc.ClientConn) *Client {
 // Generate implements engine.Generator.
 func (c *Client) Generate(ctx context.Context, req *engine.Request) (engine.Stream, error) {
 	if seed := req.Sampling.Seed; seed != nil && *seed < 0 {
-		return nil, &engine.Error{Code: engine.InvalidArgument, Message: "seed: this model's engine takes none below 0"}
+		return nil, &engine.Error{Code: engine.InvalidArgument, Param: "seed", Message: "seed: this model's engine takes none below 0"}
 	}
 	return c.Send(ctx, req, generateRequest(req))
 }
