@@ -36,6 +36,17 @@ type Sampling struct {
 	minTokensField string
 }
 
+// Seeds names the fields that set a seed.
+func (p *Sampling) Seeds() (fields []string) {
+	if p.Seed != nil {
+		fields = append(fields, "seed")
+	}
+	if p.SamplingSeed != nil {
+		fields = append(fields, "sampling_seed")
+	}
+	return fields
+}
+
 // ResponseFormat is the shape that the answer must have. Type is "", "text", "json_object" or "json_schema".
 type ResponseFormat struct {
 	Type   string

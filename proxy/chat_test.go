@@ -295,9 +295,9 @@ func TestClientsSecretsAndIDsStayHere(t *testing.T) { // cases F1, H6
 func TestFieldsWithoutEffectAreNamedInAHeader(t *testing.T) {
 	b := start(t, one(t, "sglang", greeting))
 	for _, members := range []string{``, `,"stream":true`} {
-		a := b.chat(t, members+`,"seed":7,"lora_path":"x","verbosity":"low","no such":1,"é,":1,"":1,"unheard_of":1`)
+		a := b.chat(t, members+`,"seed":7,"sampling_seed":8,"lora_path":"x","verbosity":"low","no such":1,"é,":1,"":1,"unheard_of":1`)
 		got := a.header.Get("X-Leeway-Ignored-Parameters")
-		for _, name := range []string{"seed", "lora_path", "verbosity", "unheard_of", "no%20such", "%C3%A9%2C", `""`} {
+		for _, name := range []string{"seed", "sampling_seed", "lora_path", "verbosity", "unheard_of", "no%20such", "%C3%A9%2C", `""`} {
 			if !strings.Contains(got, name) {
 				t.Errorf("%q does not name %s", got, name)
 			}

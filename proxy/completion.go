@@ -45,7 +45,7 @@ func (g *Gateway) completionPrompts(req *openai.CompletionRequest) ([]*prompt, e
 		if p.tokens == nil {
 			p.tokens = m.language.encode(p.text)
 		}
-		p.request.Sampling, p.limit = m.sampling(&req.Sampling, req.N), req.MaxTokensField
+		p.request.Sampling, p.limit, p.seeds = m.sampling(&req.Sampling, req.N), req.MaxTokensField, req.Seeds()
 		p.request.Logprobs = req.Logprobs
 		p.plan = m.plan(&req.Sampling, req.N)
 		if err := p.check(); err != nil {

@@ -188,11 +188,10 @@ func (g *Gateway) tellIgnored(ignored []string, header func(name, value string))
 
 // ignoredBy names the fields that have no effect on an engine of this dialect.
 func (p *prompt) ignoredBy(speaks engine.Dialect) []string {
-	ignored := slices.Clip(p.ignored)
-	if speaks == engine.SGLang && p.request.Sampling.Seed != nil {
-		ignored = append(ignored, "seed")
+	if speaks == engine.SGLang {
+		return slices.Concat(p.ignored, p.seeds)
 	}
-	return ignored
+	return p.ignored
 }
 
 // next reads the next delta.

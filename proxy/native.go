@@ -54,7 +54,7 @@ func (g *Gateway) nativePrompts(name string, req *openai.GenerateRequest) ([]*pr
 		if p.tokens == nil {
 			p.tokens = m.language.encode(p.text)
 		}
-		p.request.Sampling, p.limit = m.sampling(&req.Sampling, req.N), req.MaxTokensField
+		p.request.Sampling, p.limit, p.seeds = m.sampling(&req.Sampling, req.N), req.MaxTokensField, req.Seeds()
 		if req.JSONSchema != "" {
 			p.request.Sampling.Constraint = engine.Constraint{Kind: engine.JSONSchema, Text: req.JSONSchema}
 		}

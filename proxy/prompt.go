@@ -25,6 +25,7 @@ type prompt struct {
 	key     string   // what sticky policies go by
 	plain   bool     // no adapter, no salt: the tokens say it all
 	ignored []string // fields that have no effect here
+	seeds   []string // what the client calls its seed
 	route   string   // the endpoint's name in the metrics
 	field   string   // what the client calls its prompt
 	limit   string   // and the most tokens that the answer may have
@@ -56,7 +57,7 @@ func (g *Gateway) chatPrompt(req *openai.ChatRequest) (*prompt, error) {
 	p.ignoring("lora_path", req.LoraPath != "")
 	p.ignoring("cache_salt", req.CacheSalt != "")
 	p.ignoring("return_hidden_states", req.ReturnHiddenStates)
-	p.request.Sampling, p.limit = m.sampling(&req.Sampling, req.N), req.MaxTokensField
+	p.request.Sampling, p.limit, p.seeds = m.sampling(&req.Sampling, req.N), req.MaxTokensField, req.Seeds()
 	if req.Logprobs {
 		p.request.Logprobs = &req.TopLogprobs
 	}

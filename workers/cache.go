@@ -27,7 +27,7 @@ type follower struct {
 	backoff time.Duration
 	again   bool      // this is not the session's first subscription
 	heard   bool      // one has been accepted, and what came of it may still be kept
-	ours    bool      // it was we who ended the last one, to ask for what was missing
+	ours    bool      // it was we who ended the last one just now, to ask for what was missing
 	resumed time.Time // when batches were last asked for again
 	opened  time.Time // when the last subscription was accepted
 }
@@ -56,10 +56,11 @@ func (f *follower) follow(ctx context.Context) time.Duration {
 	f.worker.log.Debug().Err(err).Uint64("start", start).Msg("KV-event stream ended")
 	f.feed.Disconnected()
 	f.worker.gauges.eventsEnded(err)
-	f.ours = errors.Is(err, errResume) || f.ours && errors.Is(err, engine.ErrOutOfRange)
+	ours := f.ours
+	f.ours = false // a pause is time enough for another process
 	switch {
 	case errors.Is(err, errResume) && time.Since(f.resumed) > eventBackoffMax:
-		f.resumed = time.Now()
+		f.resumed, f.ours = time.Now(), true
 		return 0
 	case errors.Is(err, errResume):
 	case errors.Is(err, engine.ErrUnsupported):
@@ -70,6 +71,7 @@ func (f *follower) follow(ctx context.Context) time.Duration {
 	case errors.Is(err, engine.ErrOutOfRange) && start != 0:
 		f.worker.gauges.resynced("out_of_range")
 		f.feed.NoResume()
+		f.ours = ours
 		return 0
 	case errors.Is(err, engine.ErrDataLoss), errors.Is(err, engine.ErrOutOfRange):
 		f.worker.gauges.resynced("data_loss")

@@ -77,12 +77,15 @@ func constrain(p *pb.SamplingParams, c engine.Constraint) {
 	}
 }
 
-// seed clamps to the dialect's 32 bits.
+// seed folds what is beyond the dialect's 32 bits into them, so that they do not all become one seed.
 func seed(v *int64) *int32 {
 	if v == nil {
 		return nil
 	}
-	n := int32(min(max(*v, math.MinInt32), math.MaxInt32))
+	n := int32(*v)
+	if int64(n) != *v {
+		n = int32((*v ^ *v>>32) & math.MaxInt32)
+	}
 	return &n
 }
 

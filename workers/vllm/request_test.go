@@ -51,7 +51,7 @@ func TestWhatTheClientSaysIsPassedOn(t *testing.T) {
 			Temperature: some(float32(0)), TopP: 0.5, TopK: 40, MinP: 0.25, FrequencyPenalty: -0.5, PresencePenalty: 1.5,
 			RepetitionPenalty: 1.25, MaxTokens: some(uint32(7)), MinTokens: 2, Stop: []string{"\n\n"}, StopTokenIds: []uint32{9},
 			N: 3, IgnoreEos: true, IncludeStopStrInOutput: true, SkipSpecialTokens: true, SpacesBetweenSpecialTokens: true,
-			Seed: some(int32(math.MaxInt32)), Logprobs: some(int32(3)), LogitBias: map[int32]float32{50: -100},
+			Seed: some(int32(1 << 8)), Logprobs: some(int32(3)), LogitBias: map[int32]float32{50: -100},
 			Constraint: &pb.SamplingParams_JsonSchema{JsonSchema: "{}"},
 		},
 	})
@@ -65,8 +65,8 @@ func TestATopKThatLimitsNothingIsZero(t *testing.T) {
 	}
 }
 
-func TestSeedsAreClamped(t *testing.T) {
-	for from, want := range map[int64]int32{math.MinInt64: math.MinInt32, -1: -1, 7: 7, math.MaxInt64: math.MaxInt32} {
+func TestSeedsAreFoldedIntoTheDialectsWidth(t *testing.T) {
+	for from, want := range map[int64]int32{math.MinInt32: math.MinInt32, -1: -1, 7: 7, math.MaxInt32: math.MaxInt32, 1<<31 + 5: 5, 3<<32 + 4: 7} {
 		if got := samplingParams(&engine.Sampling{Seed: &from}).GetSeed(); got != want {
 			t.Errorf("%d became %d", from, got)
 		}
