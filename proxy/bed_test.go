@@ -212,6 +212,7 @@ type chunk struct {
 		Logprobs     *struct {
 			Content []struct {
 				Token   string
+				Bytes   []int
 				Logprob float64
 				Top     []struct{ Token string } `json:"top_logprobs"`
 			}

@@ -201,8 +201,20 @@ func TestLogprobsFollowTheText(t *testing.T) { // case A27
 		stream := chunks(t, b.chat(t, members+`,"stream":true`).body)
 		whole := oneChunk(t, []byte(b.chat(t, members).body))
 		var streamed, gathered []string
+		text, tokens := 0, 0 // bytes so far
 		for _, c := range stream {
 			for _, choice := range c.Choices {
+				if choice.Delta.Content != nil {
+					text += len(*choice.Delta.Content)
+				}
+				if choice.Logprobs != nil {
+					for _, l := range choice.Logprobs.Content {
+						tokens += len(l.Bytes)
+					}
+				}
+				if tokens != text && !strings.Contains(members, "stop") { // of a token that a stop cuts all bytes are told
+					t.Errorf("%d bytes of text and %d of tokens have come", text, tokens)
+				}
 				if choice.Logprobs == nil {
 					continue
 				}

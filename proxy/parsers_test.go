@@ -209,7 +209,7 @@ func TestHarmonyMarkersNeverReachTheClient(t *testing.T) { // case A28
 		`,"separate_reasoning":false`:           {content: `Hm, 想.{"city":"A"}Hi.`, finish: "stop"},
 		weather:                                 {content: "Hi.", reasoning: "Hm, 想.", calls: []string{`weather({"city":"A"})`}, ids: 1, finish: "tool_calls"},
 		weather + `,"separate_reasoning":false`: {content: "Hm, 想.Hi.", calls: []string{`weather({"city":"A"})`}, ids: 1, finish: "tool_calls"},
-		`,"skip_special_tokens":false,"stop":["never"]`: {content: `{"city":"A"}Hi.`, reasoning: "Hm, 想.", finish: "stop"},
+		`,"skip_special_tokens":false,"stop":["想y","Hi.x"]`: {content: `{"city":"A"}Hi.`, reasoning: "Hm, 想.", finish: "stop"}, // case A4
 	} {
 		got := b.bothWays(t, members)
 		if fmt.Sprintf("%+v", got) != fmt.Sprintf("%+v", want) {

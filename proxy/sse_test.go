@@ -96,6 +96,19 @@ func TestSilenceIsFilledWithCommentsAndNothingElse(t *testing.T) { // case A33
 	}
 }
 
+func TestABusyStreamHasNoComments(t *testing.T) { // case A33
+	a := streamed(t, func(c *Config) { c.SSEKeepAlive = 1 }, func(_ *exchange, e *events) error {
+		for range 150 { // half as long again as the pause that would be filled
+			time.Sleep(10 * time.Millisecond)
+			e.write([]byte("data: {}\n\n"))
+		}
+		return e.finish(nil)
+	})
+	if strings.Contains(a.body, ": ping") {
+		t.Errorf("%q", a.body)
+	}
+}
+
 func TestASilentWorkerIsBridgedByComments(t *testing.T) { // case A33
 	b := start(t, one(t, "vllm", greeting), one(t, "vllm", greeting), func(s *setup) { s.config.SSEKeepAlive = 0.05 })
 	for _, w := range b.workers {

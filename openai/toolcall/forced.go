@@ -44,7 +44,7 @@ func NewForced(name string, choice openai.ToolChoice, declared []openai.Tool) *P
 				break
 			}
 		}
-		if !ok || s.skip { // a marker, or mere text
+		if !ok || s.skip || c.short { // a marker, mere text, or not enough of it
 			p.format = undecided
 		}
 		return s, ok

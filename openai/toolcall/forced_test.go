@@ -40,7 +40,8 @@ func TestForcedAnswersAreBareJSON(t *testing.T) {
 		`{"name": "search", "arguments": {"q": "x"}}`:                 {openai.ToolNamed, "", "", []openai.ToolCall{{Name: "get_weather", Arguments: `{"name":"search","arguments":{"q":"x"}}`}}},
 		`{"name": "get_weather", "arguments": "{\"city\": \"A\"}"}`:   {openai.ToolNamed, "", "", []openai.ToolCall{{Name: "get_weather", Arguments: `{"city":"A"}`}}},
 		`{"function": "get_weather", "arguments": {"city":"A"}}`:      {openai.ToolNamed, "", "", []openai.ToolCall{{Name: "get_weather", Arguments: `{"city":"A"}`}}},
-		`<|channel|>commentary to=functions.get_weather`:              {openai.ToolRequired, "harmony", `<|channel|>commentary to=functions.get_weather`, nil},
+		"```json\n[{\"name\": \"search\", \"arguments\": {\"q\": \"x\"}}, {\"name\": \"get_weather\", \"arguments\": {\"city\": \"Paris\"}}]": {openai.ToolNamed, "", "", weather},
+		`<|channel|>commentary to=functions.get_weather`: {openai.ToolRequired, "harmony", `<|channel|>commentary to=functions.get_weather`, nil},
 	} {
 		for _, pieces := range [][]string{{text}, bytewise(text)} {
 			a := forced(want.format, want.mode, tools, pieces...)
