@@ -156,7 +156,7 @@ func (f *follower) take(b *engine.Batch, received time.Time) error {
 		return errResume
 	case verdict == prefix.Resubscribe:
 		return errResubscribe
-	case verdict == prefix.Applied && received.Sub(f.opened) > eventBackoffMax: // what ends sooner could become a loop
+	case received.Sub(f.opened) > eventBackoffMax: // what ends sooner could become a loop
 		f.backoff = eventBackoff
 	}
 	return nil

@@ -117,15 +117,26 @@ func rankLoad(r engine.RankLoad) routing.RankLoad {
 }
 
 // takePush hands a pushed record to the router. A target of several ranks gets a sample once each of them has spoken;
-// it is as old as the oldest part.
+// it is as old as the oldest part. A worker of one rank may call it by the number that it has among other workers.
 func (w *worker) takePush(load *engine.PushedLoad, received time.Time) {
+	record := load.RankLoad
 	w.mu.Lock()
 	w.contact = received
-	w.pushed[load.Rank] = pushedLoad{RankLoad: load.RankLoad, taken: received.Add(-load.Age - pushDelay)}
+	ranks := int32(max(w.info.Ranks, 1))
+	if ranks == 1 {
+		record.Rank = 0
+	}
+	known := record.Rank >= 0 && record.Rank < ranks
+	if known {
+		w.pushed[record.Rank] = pushedLoad{RankLoad: record, taken: received.Add(-load.Age - pushDelay)}
+	}
 	w.mu.Unlock()
-	w.reported(load.RankLoad)
+	if !known {
+		return
+	}
+	w.reported(record)
 	for _, t := range w.targets() {
-		if sample, complete := w.pushedLoad(t); complete && (t.Rank < 0 || t.Rank == load.Rank) {
+		if sample, complete := w.pushedLoad(t); complete && (t.Rank < 0 || t.Rank == record.Rank) {
 			w.pool.router.Observe(t.ID, sample)
 		}
 	}

@@ -152,3 +152,20 @@ func TestUnknownIsNotZero(t *testing.T) {
 		t.Errorf("a rank that was not listed has a load: %+v", l)
 	}
 }
+
+func TestALoneRankMayHaveAnyNumberAndOthersOnlyTheirs(t *testing.T) {
+	pool, _ := startPool(t, quick("grpc://127.0.0.1:1"))
+	w := pool.members[0]
+	for ranks, records := range map[int]int{0: 1, 1: 1, 2: 2} {
+		w.mu.Lock()
+		w.info.Ranks = ranks
+		clear(w.pushed)
+		w.mu.Unlock()
+		for rank := range int32(5000) {
+			w.takePush(&engine.PushedLoad{RankLoad: engine.RankLoad{Rank: 4999 - rank}}, time.Now())
+		}
+		if _, complete := w.pushedLoad(routing.Target{Rank: -1, Ranks: max(ranks, 1)}); !complete || len(w.pushed) != records {
+			t.Errorf("%d ranks: %d records, complete %t", ranks, len(w.pushed), complete)
+		}
+	}
+}
