@@ -39,6 +39,14 @@ func TestAWorkerWithoutHistoryIsNotAskedForIt(t *testing.T) {
 	w.lost(Gap, 1)
 }
 
+func TestAProcessAfterOneWithoutHistoryIsAskedForIt(t *testing.T) {
+	w := newWorker(t)
+	w.feed.NoResume()
+	w.feed.Drop(Restart)
+	w.batch(1, Applied, w.whole())
+	w.batch(5, Resume)
+}
+
 // 0 stands for the beginning: a stream that is asked for from there tells the first batch and the same gap again.
 func TestAGapBehindTheNumberZeroIsAdoptedAtOnce(t *testing.T) { // row 2
 	w := newWorker(t)
