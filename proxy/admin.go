@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"io"
 	"net/http"
 	"strconv"
 
@@ -247,7 +248,7 @@ func (g *Gateway) decisions(x *exchange, r *http.Request) error {
 	q := r.URL.Query()
 	for key := range q {
 		if key != "limit" && key != "worker" && key != "changed" {
-			return badValue(clip(key, 40), clip(key, 40)+": no such parameter: use limit, worker or changed.")
+			return badValue(clip(key, 40), fmt.Sprintf("%q is no parameter here: use limit, worker or changed.", clip(key, 40)))
 		}
 	}
 	limit := 50
@@ -303,7 +304,7 @@ func (g *Gateway) setMode(x *exchange, r *http.Request) error {
 	}{}
 	decoder := json.NewDecoder(bytes.NewReader(body))
 	decoder.DisallowUnknownFields()
-	if err := decoder.Decode(&in); err != nil || in.Mode == nil || decoder.More() {
+	if err := decoder.Decode(&in); err != nil || in.Mode == nil || decoder.Decode(&struct{}{}) != io.EOF {
 		return badValue("mode", `mode: use {"mode":"off"}, "shadow" or "enforce".`)
 	}
 	if *in.Mode != routing.Off && !g.router.Prefers() {

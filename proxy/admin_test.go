@@ -136,7 +136,7 @@ func TestModeIsChangedWhileRunning(t *testing.T) { // case F12
 			t.Errorf("%d %s", status, m)
 		}
 	}
-	for _, bad := range []string{`{"mode":"enforced "}`, `{}`, `x`, `{"mode":"shadow","for":60}`, `{"mode":"shadow"} x`} {
+	for _, bad := range []string{`{"mode":"enforced "}`, `{}`, `x`, `{"mode":"shadow","for":60}`, `{"mode":"shadow"} x`, `{"mode":"shadow"}}`, `{"mode":"shadow"}]`} {
 		if status, _ := b.call(t, "PUT", "/routing/mode", bad); status != 400 {
 			t.Errorf("%q: %d", bad, status)
 		}

@@ -1,6 +1,6 @@
 package prefix
 
-// Watch has every loss of a certificate told, with its rank, beside being counted. The function must not call the feed.
+// Watch has every loss of a certificate told, with its rank, beside being counted. The function must call neither feed nor index.
 func (f *Feed) Watch(lost func(rank int32, reason Word)) { f.watcher.Store(&lost) }
 
 // lost counts the loss of a certificate.
