@@ -151,12 +151,13 @@ func (f *follower) take(b *engine.Batch, received time.Time) error {
 	}
 	verdict := f.feed.Apply(received, toPrefix(b))
 	f.worker.gauges.batch(b, verdict, received)
-	switch {
-	case verdict == prefix.Resume:
+	switch verdict {
+	case prefix.Resume:
 		return errResume
-	case verdict == prefix.Resubscribe:
+	case prefix.Resubscribe:
 		return errResubscribe
-	case received.Sub(f.opened) > eventBackoffMax: // what ends sooner could become a loop
+	}
+	if received.Sub(f.opened) > eventBackoffMax { // what ends sooner could become a loop
 		f.backoff = eventBackoff
 	}
 	return nil

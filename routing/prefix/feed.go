@@ -151,13 +151,13 @@ func (f *Feed) perform(at time.Time, v *view, b *Batch) {
 // heartbeat takes a batch that says nothing but that its rank is where it was: proof that nothing was missed, if the
 // number is the cursor, and no news otherwise. The number 0 may also stand for none before a stream's first batch.
 func (f *Feed) heartbeat(at time.Time, b *Batch) {
-	for _, v := range f.all() {
-		if v.rank == b.Rank && v.based && v.cursor == b.Sequence {
-			v.heard(at)
-			if v.behind == Suspended && b.Sequence > 0 {
-				v.certify()
-			}
-		}
+	v := f.find(b.Rank)
+	if v == nil || !v.based || v.cursor != b.Sequence {
+		return
+	}
+	v.heard(at)
+	if v.behind == Suspended && b.Sequence > 0 {
+		v.certify()
 	}
 }
 
@@ -242,10 +242,8 @@ func (f *Feed) Start() uint64 {
 }
 
 func (f *Feed) start() uint64 {
-	for _, v := range f.all() {
-		if v.rank == 0 && v.based && !f.noResume {
-			return v.cursor
-		}
+	if v := f.find(0); v != nil && v.based && !f.noResume {
+		return v.cursor
 	}
 	return 0
 }
@@ -261,10 +259,8 @@ func (f *Feed) NoResume() {
 func (f *Feed) Cursor(rank int32) (sequence uint64, ok bool) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
-	for _, v := range f.all() {
-		if v.rank == rank {
-			return v.cursor, v.based
-		}
+	if v := f.find(rank); v != nil {
+		return v.cursor, v.based
 	}
 	return 0, false
 }
@@ -352,14 +348,22 @@ func (f *Feed) all() []*view {
 	return nil
 }
 
-// view returns a rank's view, a new one if it has none; nil if the worker has too many.
-func (f *Feed) view(rank int32) *view {
-	all := f.all()
-	for _, v := range all {
+// find returns a rank's view; nil if it has none.
+func (f *Feed) find(rank int32) *view {
+	for _, v := range f.all() {
 		if v.rank == rank {
 			return v
 		}
 	}
+	return nil
+}
+
+// view returns a rank's view, a new one if it has none; nil if the worker has too many.
+func (f *Feed) view(rank int32) *view {
+	if v := f.find(rank); v != nil {
+		return v
+	}
+	all := f.all()
 	if len(all) == maxViews {
 		return nil
 	}

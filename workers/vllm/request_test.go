@@ -66,7 +66,7 @@ func TestATopKThatLimitsNothingIsZero(t *testing.T) {
 }
 
 func TestSeedsAreFoldedIntoTheDialectsWidth(t *testing.T) {
-	for from, want := range map[int64]int32{math.MinInt32: math.MinInt32, -1: -1, 7: 7, math.MaxInt32: math.MaxInt32, 1<<31 + 5: 5, 3<<32 + 4: 7} {
+	for from, want := range map[int64]int32{math.MinInt64: 0, math.MaxInt64: 0, math.MinInt32: math.MinInt32, -1: -1, 7: 7, math.MaxInt32: math.MaxInt32, 1<<31 + 5: 5, 3<<32 + 4: 7} {
 		if got := samplingParams(&engine.Sampling{Seed: &from}).GetSeed(); got != want {
 			t.Errorf("%d became %d", from, got)
 		}
