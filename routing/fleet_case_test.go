@@ -6,6 +6,23 @@ import (
 	"leeway/routing/prefix"
 )
 
+// case H3. The ranks of a worker share its health.
+func TestAWorkerThatComesBackWithOtherRanksIsWell(t *testing.T) {
+	r := newRouter(t, 2, func(*Config) {})
+	fleet := fleetOf(2)
+	fleet[0].Healthy = false
+	r.Publish(fleet)
+	if !r.Feed("w0").Unwell() {
+		t.Error("the worker is taken to be well")
+	}
+	rank := fleetOf(1)[0]
+	rank.ID, rank.Worker, rank.Rank, rank.Ranks = "w0@0", "w0", 0, 2
+	r.Publish([]Target{rank, fleet[1]})
+	if r.Feed("w0").Unwell() {
+		t.Error("it stays unwell")
+	}
+}
+
 // row 2a, case H3: a worker that says it is unwell loses its cache; of one that cannot be reached nothing is known.
 func TestAWorkerOutOfContactIsSuspendedAndAnUnhealthyOneForgotten(t *testing.T) {
 	for lost, want := range map[bool]int32{true: 160, false: 0} {

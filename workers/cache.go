@@ -44,8 +44,12 @@ func (w *worker) followEvents(ctx context.Context) {
 	}
 }
 
-// follow holds one subscription until it ends and returns how long to wait before the next.
+// follow holds one subscription until it ends and returns how long to wait before the next. A worker that is not well
+// is not subscribed to: a servicer whose engine is dead may go on to tell what that engine held.
 func (f *follower) follow(ctx context.Context) time.Duration {
+	if f.feed.Unwell() {
+		return recheck
+	}
 	start, err := f.cursor(ctx)
 	if err == nil {
 		err = f.receive(ctx, start)

@@ -96,7 +96,11 @@ func (w *worker) probe(ctx context.Context) error {
 	if _, err := w.recognise(ctx); err != nil {
 		return err
 	}
-	return w.serves(ctx)
+	if err := w.serves(ctx); err != nil {
+		return err
+	}
+	w.pool.router.Feed(w.spec.URL).Well()
+	return nil
 }
 
 // errAnew ends a session: the process there may be a new one and does not serve yet.

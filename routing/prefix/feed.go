@@ -43,6 +43,7 @@ type Feed struct {
 	mu       sync.Mutex // guards the rest and the views
 	closed   bool
 	deaf     bool // events are not believed before a new subscription
+	unwell   bool // nor is one, before the worker is well again
 	noResume bool // the worker keeps no history
 	flush    flush
 	snapshot struct {
@@ -204,10 +205,13 @@ func (f *Feed) abandon(w Word) {
 }
 
 // Subscribed says that a stream has been opened, after a number or, with 0, from where the worker is. Views that were
-// suspended stay so until it proves them.
+// suspended stay so until it proves them. Of a worker that is not well it is not believed.
 func (f *Feed) Subscribed(since uint64) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
+	if f.unwell {
+		return
+	}
 	f.deaf = false
 	f.absent.Store(uint32(None))
 	for _, v := range f.all() {
@@ -267,7 +271,7 @@ func (f *Feed) Cursor(rank int32) (sequence uint64, ok bool) {
 
 // Drop empties every view for a reason: Restart when the process is another, Reconnect when it may be, Gap when the
 // stream says that it lost data, Unsupported when there is none. After Unhealthy and Unsupported nothing is believed
-// before a new subscription; after the others the next batch is a new beginning.
+// before a new subscription, and after Unhealthy none before Well; after the others the next batch is a new beginning.
 func (f *Feed) Drop(w Word) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
@@ -278,7 +282,22 @@ func (f *Feed) Drop(w Word) {
 	if w == Unhealthy || w == Unsupported {
 		f.deaf = true
 		f.absent.Store(uint32(w))
+		f.unwell = f.unwell || w == Unhealthy
 	}
+}
+
+// Well says that the worker has passed a health check: what it tells on its next subscription is its engine's.
+func (f *Feed) Well() {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	f.unwell = false
+}
+
+// Unwell says whether the worker has failed a health check and passed none since. A subscription would be in vain.
+func (f *Feed) Unwell() bool {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	return f.unwell
 }
 
 func (f *Feed) drop(w Word) {
@@ -330,7 +349,7 @@ func (f *Feed) Renew() {
 	defer f.mu.Unlock()
 	f.drop(Restart)
 	f.retire()
-	f.deaf = true
+	f.deaf, f.unwell = true, false
 	f.mismatch.Store(false)
 }
 

@@ -161,10 +161,36 @@ func TestADeadEnginesStreamIsNotBelieved(t *testing.T) { // case H3
 	w.wants(Unhealthy, 0)
 	w.batch(2, Resubscribe, w.whole())
 	w.wants(Unhealthy, 0)
+	w.feed.Subscribed(0) // it may tell its history
+	w.batch(1, Resubscribe, w.whole())
+	w.wants(Unhealthy, 0)
+	w.feed.Well()
+	w.batch(2, Resubscribe, w.whole())
+	w.wants(Unhealthy, 0)
 	w.feed.Subscribed(0)
 	w.wants(Unhealthy, 0)
 	w.batch(1, Applied, w.whole())
 	w.wants(Certified, 10)
+}
+
+func TestAWorkerIsUnwellUntilAHealthCheckPasses(t *testing.T) { // case H3
+	w := newWorker(t)
+	for _, reason := range []Word{Restart, Reconnect, Gap, Unsupported} {
+		w.feed.Drop(Unhealthy)
+		w.feed.Drop(reason)
+		if !w.feed.Unwell() {
+			t.Errorf("%s: the worker is taken to be well", reason)
+		}
+		w.feed.Well()
+		if w.feed.Unwell() {
+			t.Errorf("%s: the worker stays unwell", reason)
+		}
+	}
+	w.feed.Drop(Unhealthy)
+	w.feed.Renew()
+	if w.feed.Unwell() {
+		t.Error("another worker is taken to be unwell")
+	}
 }
 
 func TestASnapshotMakesTheViewComplete(t *testing.T) { // row 2b
