@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"strings"
 	"testing"
+	"time"
 
 	"leeway/routing"
 	"leeway/routing/prefix"
@@ -39,6 +40,34 @@ func TestAGapOfOneRankCostsTheOthersNothing(t *testing.T) {
 				waitClaim(t, router, first, promptOf(1, 100), prefix.Certified, 96)
 			})
 		}
+	}
+}
+
+// case H4. Of several ranks some may have been flushed before one refused.
+func TestAFlushThatOneRankRefusesEndsTheClaimsOfAll(t *testing.T) {
+	w := startSim(t, sim.Options{Ranks: 2, Speed: 1})
+	cfg := quick(w.URL())
+	cfg.DPAware = true
+	pool, router := startPool(t, cfg)
+	router.SetMode(routing.Shadow)
+	waitState(t, pool, w.URL(), Ready)
+	followed(t, w)
+	idle, busy := rankID(w.URL(), 0), rankID(w.URL(), 1)
+	ask(t, pool, idle, promptOf(1, 100))
+	waitClaim(t, router, idle, promptOf(1, 100), prefix.Certified, 96)
+	req := request(10000)
+	req.Tokens = promptOf(2, 100)
+	stream, err := pool.Generate(t.Context(), busy, req)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer stream.Close()
+	waitClaim(t, router, busy, promptOf(2, 100), prefix.Certified, 96)
+	if err := pool.Flush(t.Context(), w.URL(), time.Second); err == nil {
+		t.Error("it was not refused")
+	}
+	if word, cached := claim(router, idle, promptOf(1, 100)); cached > 0 {
+		t.Errorf("%s for %d tokens", word, cached)
 	}
 }
 

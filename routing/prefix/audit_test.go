@@ -53,3 +53,22 @@ func TestAnEvictionExcusesNoMoreThanWhatHasGone(t *testing.T) { // row 16
 		w.wants(want, map[Word]int{Certified: 9}[want])
 	}
 }
+
+func TestEvictionsAreRememberedAmongMany(t *testing.T) {
+	var r recent
+	const later = 100
+	for i := range uint64(remembered + later) {
+		r.add([]uint64{i})
+	}
+	for prefix, want := range map[uint64]bool{later - 1: false, later: true, remembered + later - 1: true, remembered + later: false} {
+		if got := r.left(prefix, 0, 1); got != want {
+			t.Errorf("prefix %d has left: %t", prefix, got)
+		}
+	}
+	if r.left(later, later+1, 1) {
+		t.Error("it left before")
+	}
+	if r.left(remembered, remembered, later+1) {
+		t.Error("so many have not left since")
+	}
+}

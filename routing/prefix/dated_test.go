@@ -163,3 +163,27 @@ func TestAGroupBeyondTheBoundDoesNotCountThoughItSaysItsKind(t *testing.T) { // 
 	}
 	w.wants(Certified, 0)
 }
+
+// Its numbers go on and its dates do not: a clock that was set back.
+func TestABatchWithAnEarlierDateIsNotLateIfItsNumberGoesOn(t *testing.T) { // case D1
+	w := newWorker(t)
+	w.dated(5, 10, Applied)
+	w.feed.Drop(Gap)
+	w.dated(6, 5, Applied, w.whole())
+	w.wants(Certified, 10)
+}
+
+// It is resumed behind the first rank's number, and then from the beginning: nothing is a repetition any more.
+func TestAStreamFromTheBeginningRepeatsNothing(t *testing.T) { // rows 3 and 10
+	w := newWorker(t)
+	w.feed.EachRank(true)
+	for _, since := range []uint64{4, 0} {
+		w.feed.Apply(t0, &Batch{Sequence: 9, Rank: 1, Events: []Event{w.whole()}})
+		w.feed.Disconnected()
+		w.feed.Subscribed(since)
+	}
+	if got := w.feed.Apply(t0, &Batch{Sequence: 5, Rank: 1}); got != Applied {
+		t.Errorf("verdict %d", got)
+	}
+	w.lost(Restart, 1)
+}

@@ -365,3 +365,12 @@ func TestAnEmptiedViewIsNotComplete(t *testing.T) { // rows 2, 6 and 13
 		}
 	}
 }
+
+func TestAWorkerMayGoOnWithAnotherBlockSize(t *testing.T) { // row 8
+	w := newWorker(t)
+	w.batch(1, Applied, w.whole())
+	w.batch(2, Applied, run(50, w.prompt, 8))
+	w.wants(BlockSize, 0)
+	w.batch(3, Applied, run(50, w.prompt, 8))
+	w.wants(Certified, 10) // 40 tokens
+}

@@ -132,3 +132,26 @@ func TestABatchMayTellOfSeveralFlushes(t *testing.T) { // row 13
 	w.batch(2, Applied, cleared, cleared, w.whole())
 	w.wants(Certified, 10)
 }
+
+// A history that is told again may hold an earlier flush.
+func TestAnEarlierFlushIsNotTheOneThatIsWaitedFor(t *testing.T) { // row 13
+	w := newWorker(t)
+	w.batch(5, Applied, cleared, w.whole())
+	w.feed.Flush(w.now.Add(maxAge))
+	w.feed.Flushed(w.now.Add(maxAge), false)
+	w.feed.Disconnected()
+	w.feed.Subscribed(0)
+	w.batch(5, Applied, cleared, w.whole())
+	w.wants(Reconnect, 0)
+	w.batch(6, Applied, cleared)
+	w.wants(Certified, 0)
+}
+
+func TestAnotherProcessIsNotWaitedForToTellOfAFlush(t *testing.T) { // rows 3 and 13
+	w := newWorker(t)
+	w.batch(1, Applied)
+	w.feed.Flush(w.now.Add(maxAge))
+	w.feed.Drop(Restart)
+	w.batch(1, Applied, w.whole())
+	w.wants(Certified, 10)
+}

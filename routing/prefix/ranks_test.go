@@ -143,3 +143,15 @@ func TestAClearedBatchUnderAPassedNumberIsNoRepetition(t *testing.T) { // rows 3
 	}
 	w.lost(Restart, 1)
 }
+
+func TestAnotherWorkerOfTheNameHasRanksOfItsOwn(t *testing.T) { // case D18
+	w := newWorker(t)
+	for rank := range int32(2) {
+		w.feed.Apply(t0, &Batch{Sequence: 1, Rank: rank, Events: []Event{w.whole()}})
+	}
+	w.wants(Ranks, 0)
+	w.feed.Renew()
+	w.feed.Subscribed(0)
+	w.batch(1, Applied, w.whole())
+	w.wants(Certified, 10)
+}

@@ -24,14 +24,13 @@ func (r *recent) add(prefixes []uint64) {
 	r.count.Store(at)
 }
 
-// left says whether a prefix has left since so many had, among at least as many as are asked for. It does not know if
-// too many have left meanwhile.
+// left says whether a prefix is known to have left since so many had, among at least as many as are asked for.
 func (r *recent) left(prefix, since uint64, among int) bool {
 	now := r.count.Load()
-	if now-since > remembered || now-since < uint64(among) {
+	if now-since < uint64(among) {
 		return false
 	}
-	for ; since < now; since++ {
+	for since = max(since, now-uint64(len(r.ring))); since < now; since++ {
 		if r.ring[since%remembered] == prefix {
 			return true
 		}

@@ -125,3 +125,24 @@ func TestASnapshotHasAsManyChunksAsItsFirstSays(t *testing.T) { // row 2b
 	w.chunk(8, Snapshot{Index: 1, Count: 2}, second)
 	w.wants(Reconnect, 0)
 }
+
+func TestASnapshotWithAFaultIsNotCertifiedByItsLastChunk(t *testing.T) { // rows 2b and 6
+	w := newWorker(t)
+	first, second := w.halves()
+	w.chunk(7, Snapshot{Index: 0, Count: 3}, cleared, first)
+	w.chunk(8, Snapshot{Index: 1, Count: 3}, run(0, random(3, 4), 4)) // a hash that names another block already
+	w.wants(Corrupt, 0)
+	w.chunk(9, Snapshot{Index: 2, Count: 3}, second)
+	w.wants(Corrupt, 0)
+}
+
+func TestACacheThatIsEmptiedInsideASnapshotEndsIt(t *testing.T) { // rows 2b and 13
+	w := newWorker(t)
+	first, second := w.halves()
+	w.chunk(7, Snapshot{Index: 0, Count: 2}, cleared, first)
+	w.feed.Empty()
+	w.chunk(8, Snapshot{Index: 1, Count: 2}, second)
+	w.wants(Reconnect, 0)
+	w.batch(9, Applied, removed(4)) // told of late, and no contradiction
+	w.wants(Certified, 0)
+}
