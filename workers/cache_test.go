@@ -223,6 +223,7 @@ func TestADeadEnginesHistoryIsNotBelieved(t *testing.T) {
 			t.Fatal(err)
 		}
 		eventually(t, router.Feed(url).Unwell, "a probe to fail")
+		opened := w.Subscriptions()
 		for range 5 {
 			between.cut()
 			for end := time.Now().Add(300 * time.Millisecond); time.Now().Before(end); time.Sleep(time.Millisecond) {
@@ -230,6 +231,9 @@ func TestADeadEnginesHistoryIsNotBelieved(t *testing.T) {
 					t.Fatalf("%s for %d tokens", word, cached)
 				}
 			}
+		}
+		if w.Subscriptions() != opened {
+			t.Error("a dead engine's events are asked for")
 		}
 		if err := w.SetFaults(); err != nil {
 			t.Fatal(err)

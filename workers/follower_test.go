@@ -91,8 +91,11 @@ func TestAProcessThatStartsWhileWeSubscribeOwnsNothing(t *testing.T) {
 	first := time.Now().Add(-time.Hour)
 	f, claim := follows(t, &teller{
 		streams: [][]uint64{{1}, {2}},
-		started: []time.Time{first, first, first.Add(30 * time.Minute), first.Add(30 * time.Minute)},
+		started: []time.Time{first, first, first, first.Add(30 * time.Minute)},
 	})
+	if _, err := f.worker.recognise(t.Context()); err != nil {
+		t.Fatal(err)
+	}
 	f.follow(t.Context())
 	f.follow(t.Context())
 	if c := claim(); c.Tokens != 0 {

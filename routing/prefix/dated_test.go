@@ -177,8 +177,8 @@ func TestABatchWithAnEarlierDateIsNotLateIfItsNumberGoesOn(t *testing.T) { // ca
 func TestAStreamFromTheBeginningRepeatsNothing(t *testing.T) { // rows 3 and 10
 	w := newWorker(t)
 	w.feed.EachRank(true)
+	w.feed.Apply(t0, &Batch{Sequence: 9, Rank: 1, Events: []Event{w.whole()}})
 	for _, since := range []uint64{4, 0} {
-		w.feed.Apply(t0, &Batch{Sequence: 9, Rank: 1, Events: []Event{w.whole()}})
 		w.feed.Disconnected()
 		w.feed.Subscribed(since)
 	}
