@@ -91,14 +91,16 @@ func TestAProcessThatStartsWhileWeSubscribeOwnsNothing(t *testing.T) {
 	first := time.Now().Add(-time.Hour)
 	f, claim := follows(t, &teller{
 		streams: [][]uint64{{1}, {2}},
-		started: []time.Time{first, first, first, first.Add(30 * time.Minute)},
+		started: []time.Time{first, first, first.Add(30 * time.Minute)},
 	})
 	if _, err := f.worker.recognise(t.Context()); err != nil {
 		t.Fatal(err)
 	}
 	f.follow(t.Context())
-	f.follow(t.Context())
-	if c := claim(); c.Tokens != 0 {
+	if err := f.receive(t.Context(), f.feed.Start()); !errors.Is(err, io.EOF) {
+		t.Fatal(err)
+	}
+	if c := claim(); c.Word != prefix.Certified || c.Tokens != 0 {
 		t.Errorf("%s for %d tokens", c.Word, c.Tokens)
 	}
 }
