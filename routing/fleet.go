@@ -28,7 +28,7 @@ func (r *Router) Publish(targets []Target) {
 		s := &seat{target: t, source: prefix.Source{
 			Feed: r.index.Feed(t.worker()), Rank: t.Rank, Shared: t.Rank < 0 && t.Ranks > 1,
 		}}
-		s.source.Feed.EachRank(t.Rank >= 0)
+		s.source.Feed.EachRank(t.pinned())
 		s.station = &station{}
 		switch {
 		case ok && before.target.Epoch != t.Epoch:
@@ -116,4 +116,12 @@ func (t *Target) worker() string {
 		return t.Worker
 	}
 	return t.ID
+}
+
+// pinned is how many ranks of its worker are targets of their own.
+func (t *Target) pinned() int {
+	if t.Rank < 0 {
+		return 0
+	}
+	return max(t.Ranks, 1)
 }

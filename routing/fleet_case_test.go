@@ -1,6 +1,9 @@
 package routing
 
 import (
+	"fmt"
+	"slices"
+	"strings"
 	"testing"
 
 	"leeway/routing/prefix"
@@ -45,6 +48,31 @@ func TestAWorkerOutOfContactIsSuspendedAndAnUnhealthyOneForgotten(t *testing.T) 
 		feed.Apply(start, stored(2, 1<<20, []uint32{1 << 20, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15, 16}, 16))
 		if got := claim(); got.Cached != want || got.Certificate != prefix.Certified {
 			t.Errorf("lost %t: %s for %d tokens after the next batch, want %d", lost, got.Certificate, got.Cached, want)
+		}
+	}
+}
+
+// cases D12 and D18. An engine whose server tells of its first rank only.
+func TestARankThatTellsNothingOfWhatItComputesIsShown(t *testing.T) {
+	r := newRouter(t, 1, nil)
+	ranks := slices.Repeat(fleetOf(1), 2)
+	for i := range ranks {
+		ranks[i].ID, ranks[i].Worker, ranks[i].Rank, ranks[i].Ranks = fmt.Sprint("w@", i), "w", int32(i), 2
+	}
+	r.Publish(ranks)
+	for n := range 100 {
+		for i := range ranks {
+			l := pick(t, r, start, Request{Tokens: prompt(300), Exclude: []string{ranks[1-i].ID}, PlainText: true})
+			l.Finish(start, Outcome{PromptTokens: 300})
+			l.Release()
+		}
+		r.Feed("w").Apply(start, stored(uint64(n), 0, prompt(300), 16))
+	}
+	var text strings.Builder
+	r.WriteMetrics(&text, start)
+	for _, want := range []string{`leeway_kv_silent{worker="w"} 1`, `leeway_kv_certificate{worker="w"} 0`} {
+		if !strings.Contains(text.String(), want) {
+			t.Errorf("%s is missing", want)
 		}
 	}
 }

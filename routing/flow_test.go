@@ -76,7 +76,6 @@ func TestShadowChoosesWhatOffChooses(t *testing.T) {
 	}
 }
 
-// case D26
 // In shadow a tie goes to the base choice too: what is counted as changed is what a cache would change.
 func TestShadowChangesNothingWithoutACache(t *testing.T) {
 	r := newRouter(t, 4, func(c *Config) { c.CacheMode = "shadow" })
@@ -96,6 +95,7 @@ func TestShadowChangesNothingWithoutACache(t *testing.T) {
 	}
 }
 
+// case D26
 func TestTwoGatewaysThatSeeTheSameChooseTheSame(t *testing.T) {
 	for seed := range uint64(10) {
 		one, _ := script(t, "enforce", seed)

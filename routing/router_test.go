@@ -64,9 +64,12 @@ func idle(at time.Time) Load {
 
 // cases C1, C2, C20
 func TestRequestsThatArriveTogetherSpread(t *testing.T) {
-	for _, policy := range []string{"v1", "v2"} {
-		r := newRouter(t, 4, func(c *Config) { c.LoadScore = policy })
-		for i := range 4 {
+	for _, c := range []struct {
+		score   string
+		sampled int // workers that have reported their load
+	}{{"v1", 4}, {"v2", 4}, {"v1", 0}, {"v2", 0}} {
+		r := newRouter(t, 4, func(cfg *Config) { cfg.LoadScore = c.score })
+		for i := range c.sampled {
 			r.Observe(name(i), idle(start))
 		}
 		var wait sync.WaitGroup
@@ -80,7 +83,7 @@ func TestRequestsThatArriveTogetherSpread(t *testing.T) {
 		wait.Wait()
 		for id, s := range r.fleet.Load().byID {
 			if s.inFlight != 25 {
-				t.Errorf("%s: %s has %d requests of 100, want 25", policy, id, s.inFlight)
+				t.Errorf("%+v: %s has %d requests of 100, want 25", c, id, s.inFlight)
 			}
 		}
 	}

@@ -55,17 +55,31 @@ func (f *Feed) CountPrompt(engine, ours int) {
 	}
 }
 
-// silence is how many prompts a worker may compute without an event before it is called silent; a prompt shorter than
+// silence is how many prompts a rank may compute without an event before it is called silent; a prompt shorter than
 // silentTokens may be less than a block.
 const (
 	silence      = 32
 	silentTokens = 256
 )
 
-// Served notes that the worker has computed tokens of a prompt, which it should tell of.
-func (f *Feed) Served(computed int) {
-	if computed >= silentTokens {
-		f.untold.Add(1)
+// Served notes that a rank, or with -1 the worker, has computed tokens of a prompt, which it should tell of.
+func (f *Feed) Served(rank int32, computed int) {
+	if computed < silentTokens {
+		return
+	}
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	if f.untold == nil {
+		f.untold = map[int32]int{}
+	}
+	f.untold[rank]++
+}
+
+// told notes that a rank, and with it the worker, has told of something.
+func (f *Feed) told(b *Batch) {
+	if len(b.Events) > 0 {
+		delete(f.untold, b.Rank)
+		delete(f.untold, -1)
 	}
 }
 
@@ -73,9 +87,11 @@ func (f *Feed) stats(now time.Time) Stats {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	s := Stats{Worker: f.worker, Lag: time.Duration(f.lag.Load())}
-	s.Silent = f.untold.Load() >= silence
-	views := f.all()
-	s.Certified = len(views) == 1 || len(views) > 1 && f.ranked.Load()
+	for _, untold := range f.untold {
+		s.Silent = s.Silent || untold >= silence
+	}
+	views, ranks := f.all(), int(f.ranks.Load())
+	s.Certified = len(views) == 1 && ranks == 0 || ranks > 0 && len(views) >= ranks
 	s.Certified = s.Certified && !f.mismatch.Load()
 	for _, v := range views {
 		s.Certified = s.Certified && f.word(v, v.load(), Nanos(now)) == Certified

@@ -77,7 +77,7 @@ func TestAClockThatWasSetBackDoesNotSilenceAWorker(t *testing.T) { // row 3
 // that rank's last batch is no repetition.
 func TestWhatIsNewIsNoRepetition(t *testing.T) { // rows 3 and 10, case D18
 	w := newWorker(t)
-	w.feed.EachRank(true)
+	w.feed.EachRank(2)
 	of := func(number uint64, second int, want Verdict) {
 		t.Helper()
 		b := &Batch{Sequence: number, Rank: 1, Sent: t0.Add(time.Duration(second) * time.Second)}
@@ -176,7 +176,7 @@ func TestABatchWithAnEarlierDateIsNotLateIfItsNumberGoesOn(t *testing.T) { // ca
 // It is resumed behind the first rank's number, and then from the beginning: nothing is a repetition any more.
 func TestAStreamFromTheBeginningRepeatsNothing(t *testing.T) { // rows 3 and 10
 	w := newWorker(t)
-	w.feed.EachRank(true)
+	w.feed.EachRank(2)
 	w.feed.Apply(t0, &Batch{Sequence: 9, Rank: 1, Events: []Event{w.whole()}})
 	for _, since := range []uint64{4, 0} {
 		w.feed.Disconnected()

@@ -32,19 +32,19 @@ type Feed struct {
 
 	views    atomic.Pointer[[]*view] // for readers; replaced when a rank appears
 	absent   atomic.Uint32           // the Word for which there is no stream at all; None if there may be one
-	ranked   atomic.Bool             // every rank is a candidate of its own
+	ranks    atomic.Int32            // so many are candidates of their own; 0 if none is
 	mismatch atomic.Bool             // the engine counts other prompt tokens than we do
 	lag      atomic.Int64            // nanoseconds from publisher to receipt, of the newest batch
-	untold   atomic.Int64            // prompts computed since the newest batch with an event
 	losses   [words]atomic.Uint64    // certificates lost, by reason
 	watcher  atomic.Pointer[func(rank int32, reason Word)]
 	audits   [findings]atomic.Uint64
 
 	mu       sync.Mutex // guards the rest and the views
 	closed   bool
-	deaf     bool // events are not believed before a new subscription
-	unwell   bool // nor is one, before the worker is well again
-	noResume bool // the worker keeps no history
+	deaf     bool          // events are not believed before a new subscription
+	unwell   bool          // nor is one, before the worker is well again
+	noResume bool          // the worker keeps no history
+	untold   map[int32]int // prompts that a rank has computed since its newest batch with an event
 	flush    flush
 	snapshot struct {
 		running bool
@@ -81,9 +81,7 @@ func (f *Feed) apply(at time.Time, b *Batch) Verdict {
 	if v == nil {
 		return Heard
 	}
-	if len(b.Events) > 0 {
-		f.untold.Store(0)
-	}
+	f.told(b)
 	if b.Snapshot != nil {
 		f.chunk(at, v, b)
 		return Applied
@@ -338,9 +336,9 @@ func (f *Feed) word(v *view, s status, now int64) Word {
 	return Stale
 }
 
-// EachRank says whether requests are pinned to ranks, so that every rank makes claims of its own. Otherwise a worker
-// of several ranks makes none.
-func (f *Feed) EachRank(pinned bool) { f.ranked.Store(pinned) }
+// EachRank says to how many ranks requests are pinned, so that each makes claims of its own. If to none, a worker of
+// several ranks makes no claims.
+func (f *Feed) EachRank(ranks int) { f.ranks.Store(int32(ranks)) }
 
 // Renew forgets everything because another worker has taken this one's name. Nothing is believed before a new
 // subscription, so that the old stream cannot speak for the new worker.
@@ -349,7 +347,7 @@ func (f *Feed) Renew() {
 	defer f.mu.Unlock()
 	f.drop(Restart)
 	f.retire()
-	f.deaf, f.unwell = true, false
+	f.deaf, f.unwell, f.untold = true, false, nil
 	f.mismatch.Store(false)
 }
 
@@ -386,7 +384,7 @@ func (f *Feed) view(rank int32) *view {
 	if len(all) == maxViews {
 		return nil
 	}
-	if len(all) == 1 && !f.ranked.Load() && all[0].load().word() == Certified {
+	if len(all) == 1 && f.ranks.Load() == 0 && all[0].load().word() == Certified {
 		f.lost(all[0].rank, Ranks)
 	}
 	v := &view{rank: rank, flush: f.flush, blocks: blocks{account: &f.index.bytes}}

@@ -97,7 +97,7 @@ func TestEachOfSeveralFlushesIsWaitedFor(t *testing.T) { // row 13
 // A rank may be heard of later than the flush, or anew.
 func TestARankThatAppearsAfterAFlushWasFlushed(t *testing.T) { // rows 10 and 13
 	w := newWorker(t)
-	w.feed.EachRank(true)
+	w.feed.EachRank(2)
 	second := func(number uint64, events ...Event) Word {
 		w.feed.Apply(w.now, &Batch{Sequence: number, Rank: 1, Events: events})
 		var q Query

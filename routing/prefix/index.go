@@ -130,7 +130,7 @@ func (ix *Index) evictLargest() bool {
 type Stats struct {
 	Worker    string
 	Certified bool // all its ranks, and there is one
-	Silent    bool // it computes prompts and tells of no blocks
+	Silent    bool // it, or one of its ranks, computes prompts and tells of no blocks
 	Blocks    int
 	Bytes     int64
 	Lag       time.Duration

@@ -5,7 +5,7 @@ import "testing"
 // A stream is resumed after the first rank's number, and repeats what it has sent of the others since then.
 func TestAResumedStreamMayRepeatItself(t *testing.T) { // rows 2 and 10, case D1
 	w := newWorker(t)
-	w.feed.EachRank(true)
+	w.feed.EachRank(2)
 	apply := func(rank int32, number uint64, want Verdict) {
 		t.Helper()
 		if got := w.feed.Apply(t0, &Batch{Sequence: number, Rank: rank, Events: []Event{w.whole()}}); got != want {
@@ -127,7 +127,7 @@ func TestAHeartbeatDoesNotMendAGap(t *testing.T) { // rows 2 and 2c
 
 func TestAClearedBatchUnderAPassedNumberIsNoRepetition(t *testing.T) { // rows 3 and 10
 	w := newWorker(t)
-	w.feed.EachRank(true)
+	w.feed.EachRank(2)
 	for _, b := range []struct {
 		number uint64
 		want   Verdict
@@ -154,4 +154,29 @@ func TestAnotherWorkerOfTheNameHasRanksOfItsOwn(t *testing.T) { // case D18
 	w.feed.Subscribed(0)
 	w.batch(1, Applied, w.whole())
 	w.wants(Certified, 10)
+}
+
+// Some servicers listen to the first rank only.
+func TestARankThatTellsNothingIsSilent(t *testing.T) { // cases D12 and D18
+	w := newWorker(t)
+	w.feed.EachRank(2)
+	stats := func() Stats { return w.feed.index.Stats(w.now)[0] }
+	for number := range uint64(silence) {
+		w.feed.Served(0, silentTokens)
+		w.feed.Served(1, silentTokens)
+		w.batch(number, Applied, w.whole())
+	}
+	if s := stats(); !s.Silent || s.Certified {
+		t.Errorf("silent %t, certified %t", s.Silent, s.Certified)
+	}
+	w.feed.Apply(t0, &Batch{Sequence: 1, Rank: 1, Events: []Event{w.whole()}})
+	if s := stats(); s.Silent || !s.Certified {
+		t.Errorf("when it has spoken: silent %t, certified %t", s.Silent, s.Certified)
+	}
+	for range silence {
+		w.feed.Served(1, silentTokens)
+	}
+	if w.feed.Renew(); stats().Silent {
+		t.Error("another worker is silent")
+	}
 }

@@ -284,13 +284,13 @@ func TestAWorkerThatTellsNothingOfWhatItComputesIsSilent(t *testing.T) { // case
 	w := newWorker(t)
 	silent := func() bool { return w.feed.index.Stats(w.now)[0].Silent }
 	for range 2 * silence {
-		w.feed.Served(silentTokens - 1)
+		w.feed.Served(-1, silentTokens - 1)
 	}
 	if silent() {
 		t.Error("short prompts make no block to tell of")
 	}
 	for range silence {
-		w.feed.Served(silentTokens)
+		w.feed.Served(-1, silentTokens)
 	}
 	if !silent() {
 		t.Error("not noticed")
