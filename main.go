@@ -2,6 +2,7 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	_ "embed"
 	"errors"
@@ -86,10 +87,8 @@ func serve(ctx context.Context, args []string) error {
 		return nil
 	case err != nil:
 		return err
-	case s.Check:
-		return settings.Print(os.Stdout, s)
 	}
-	if s.Demo {
+	if s.Demo && !s.Check {
 		fleet, err := sim.Demo()
 		if err != nil {
 			return err
@@ -101,17 +100,15 @@ func serve(ctx context.Context, args []string) error {
 	return gateway(ctx, s, notices, args)
 }
 
-// gateway builds the house and keeps it open until ctx ends and it has drained.
+// gateway builds the house and keeps it open until ctx ends and it has drained. A check ends when it is built.
 func gateway(ctx context.Context, s everything, notices []settings.Notice, args []string) error {
 	log := s.Proxy.Logger(os.Stderr)
 	for _, n := range notices {
 		log.Warn().Str("flag", n.Flag).Str("why", n.Why).Msg("a flag has no effect")
 	}
-	if s.Routing.LoadMaxAgeSecs == 0 {
-		s.Routing.LoadMaxAgeSecs = 3 * s.Workers.LoadInterval
-	}
-	s.Routing.Unmonitored = s.Workers.DisableLoads
-	router, err := routing.New(s.Routing)
+	way := s.Routing
+	way.LoadMaxAgeSecs, way.Unmonitored = cmp.Or(way.LoadMaxAgeSecs, 3*s.Workers.LoadInterval), s.Workers.DisableLoads
+	router, err := routing.New(way)
 	if err != nil {
 		return err
 	}
@@ -125,6 +122,9 @@ func gateway(ctx context.Context, s everything, notices []settings.Notice, args 
 	hall, err := proxy.New(s.Proxy, s.OpenAI, router, pool, log)
 	if err != nil {
 		return err
+	}
+	if s.Check {
+		return settings.Print(os.Stdout, s)
 	}
 	ports, err := s.Proxy.Listen()
 	if err != nil {

@@ -70,6 +70,7 @@ func TestWrongSettingsStopTheStartAndNameTheKey(t *testing.T) {
 		{"bad value in the file", "[routing]\n# a comment\nleast_load_default_throughput = 0.0\n", nil, []string{"config.toml:3", "least_load_default_throughput"}},
 		{"file that is not TOML", "[proxy\n", nil, []string{"config.toml:1"}},
 		{"file that is not there", "", []string{"--config", "/nowhere/config.toml"}, []string{"/nowhere/config.toml"}},
+		{"folder that is not there", "", []string{"--check", "--tokenizer-path", "/nowhere"}, []string{"tokenizer_path", "/nowhere"}},
 	}
 	for _, c := range cases {
 		t.Run(c.name, func(t *testing.T) {
@@ -95,12 +96,12 @@ func TestWrongSettingsStopTheStartAndNameTheKey(t *testing.T) {
 
 func TestCheckPrintsTheSettingsInForceWithoutSecrets(t *testing.T) {
 	p := start(t, "serve", "--check", "--api-key", "hush-hush", "--worker-urls", "grpc://a:1", "grpc://b:2", "--worker-urls", "grpc://c:3",
-		"--policy", "least_load", "--log-json", "--least-load-kv-pressure-weight=0.5")
+		"--policy", "least_load", "--log-json", "--least-load-kv-pressure-weight=0.5", "--max-tree-size", "9")
 	if code := p.end(10 * time.Second); code != 0 {
 		t.Fatalf("exit code %d", code)
 	}
 	out := p.output.String()
-	for _, want := range []string{"grpc://a:1", "grpc://b:2", "grpc://c:3", "least_load_kv_pressure_weight = 0.5", "log_json = true", "[routing]"} {
+	for _, want := range []string{"grpc://a:1", "grpc://b:2", "grpc://c:3", "least_load_kv_pressure_weight = 0.5", "log_json = true", "[routing]", "--max-tree-size"} {
 		if !strings.Contains(out, want) {
 			t.Errorf("%q is missing", want)
 		}

@@ -57,7 +57,7 @@ func (l *Lease) Finish(now time.Time, o Outcome) {
 	}
 	if l.plain && l.receipt.PromptTokens > 0 {
 		l.feed.CountPrompt(o.PromptTokens, l.receipt.PromptTokens)
-		l.feed.Served(l.target.Rank, o.PromptTokens - o.CachedTokens)
+		l.feed.Served(l.target.Rank, o.PromptTokens-o.CachedTokens)
 	}
 	l.claim.Audit(o.CachedTokens)
 }

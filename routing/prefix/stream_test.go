@@ -284,7 +284,7 @@ func TestAWorkerThatTellsNothingOfWhatItComputesIsSilent(t *testing.T) { // case
 	w := newWorker(t)
 	silent := func() bool { return w.feed.index.Stats(w.now)[0].Silent }
 	for range 2 * silence {
-		w.feed.Served(-1, silentTokens - 1)
+		w.feed.Served(-1, silentTokens-1)
 	}
 	if silent() {
 		t.Error("short prompts make no block to tell of")
