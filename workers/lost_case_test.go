@@ -90,3 +90,23 @@ func TestAGapBehindTheVeryFirstBatchIsNoLoop(t *testing.T) {
 		t.Errorf("%d subscriptions", n)
 	}
 }
+
+// case D1. It loses batches before it remembers them: to ask for each costs more than to begin anew.
+func TestAWorkerWhoseHistoryHasGapsIsNotAskedForEachOfThem(t *testing.T) {
+	w, pool, router := warm(t, sim.Options{Servicer: "rust", Speed: 50})
+	if err := w.SetFaults(sim.Fault{Kind: sim.FaultKVDrop, Every: 3}); err != nil {
+		t.Fatal(err)
+	}
+	opened := w.Subscriptions()
+	for seed := range uint32(30) {
+		ask(t, pool, w.URL(), promptOf(100+seed, 100))
+	}
+	eventually(t, func() bool {
+		ask(t, pool, w.URL(), promptOf(1000, 100))
+		word, _ := claim(router, w.URL(), promptOf(1, 100))
+		return word == prefix.Certified
+	}, "a certificate")
+	if again := w.Subscriptions() - opened; again > 2 {
+		t.Errorf("%d subscriptions", again)
+	}
+}

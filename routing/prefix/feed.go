@@ -45,6 +45,7 @@ type Feed struct {
 	unwell   bool          // nor is one, before the worker is well again
 	noResume bool          // the worker keeps no history
 	untold   map[int32]int // prompts that a rank has computed since its newest batch with an event
+	lacking  time.Time     // when the worker was last found not to have what was missed
 	flush    flush
 	snapshot struct {
 		running bool
@@ -87,7 +88,7 @@ func (f *Feed) apply(at time.Time, b *Batch) Verdict {
 		return Applied
 	}
 	f.abandon(Reconnect) // a snapshot that is cut short is not known to be whole
-	admitted, loss := f.admit(v, b)
+	admitted, loss := f.admit(at, v, b)
 	if loss != None {
 		f.lose(v, loss)
 	}
@@ -105,7 +106,7 @@ func (f *Feed) apply(at time.Time, b *Batch) Verdict {
 // sent after the batch at the cursor does not repeat it. What was sent before it and has a lower number is late: nothing
 // can be based on it, and whether it was missed before is not known, so the next batch that is not late, too, is a new
 // beginning. What claims to be later still than a certificate may be old is of a clock that was set back.
-func (f *Feed) admit(v *view, b *Batch) (Verdict, Word) {
+func (f *Feed) admit(at time.Time, v *view, b *Batch) (Verdict, Word) {
 	newer := !v.sent.IsZero() && b.Sent.After(v.sent)
 	late := b.Sequence < v.cursor && b.Sent.Before(v.sent)
 	switch {
@@ -122,13 +123,14 @@ func (f *Feed) admit(v *view, b *Batch) (Verdict, Word) {
 		return Applied, Restart
 	case v.behind == Suspended:
 		return Applied, Reconnect
-	case v.behind == Gap:
+	case v.behind == Gap: // the worker's own history lacks them
+		f.lacking = at
 		return Applied, Gap
 	case b.Sequence == v.cursor && (newer || b.clears() > 0):
 		return Applied, Restart
 	case b.Sequence == v.cursor:
 		return Heard, None
-	case f.start() == 0:
+	case !f.resumes(at, v):
 		return Applied, Gap
 	}
 	f.suspend(v, Gap)
@@ -235,38 +237,6 @@ func (f *Feed) Disconnected() {
 	}
 }
 
-// Start says where to subscribe: after the last batch of rank 0, which is the only one that a stream can be resumed for,
-// or with 0 from where the worker is: if there was none, if it was number 0, or if the worker refuses cursors.
-func (f *Feed) Start() uint64 {
-	f.mu.Lock()
-	defer f.mu.Unlock()
-	return f.start()
-}
-
-func (f *Feed) start() uint64 {
-	if v := f.find(0); v != nil && v.based && !f.noResume {
-		return v.cursor
-	}
-	return 0
-}
-
-// NoResume says that the worker's process refuses cursors: from now on a gap empties the view at once.
-func (f *Feed) NoResume() {
-	f.mu.Lock()
-	defer f.mu.Unlock()
-	f.noResume = true
-}
-
-// Cursor returns the last sequence number applied for a rank.
-func (f *Feed) Cursor(rank int32) (sequence uint64, ok bool) {
-	f.mu.Lock()
-	defer f.mu.Unlock()
-	if v := f.find(rank); v != nil {
-		return v.cursor, v.based
-	}
-	return 0, false
-}
-
 // Drop empties every view for a reason: Restart when the process is another, Reconnect when it may be, Gap when the
 // stream says that it lost data, Unsupported when there is none. After Unhealthy and Unsupported nothing is believed
 // before a new subscription, and after Unhealthy none before Well; after the others the next batch is a new beginning.
@@ -300,7 +270,7 @@ func (f *Feed) Unwell() bool {
 
 func (f *Feed) drop(w Word) {
 	if w == Restart {
-		f.flush, f.noResume = flush{}, false
+		f.flush, f.noResume, f.lacking = flush{}, false, time.Time{}
 	}
 	for _, v := range f.all() {
 		f.lose(v, w)

@@ -8,7 +8,7 @@ func TestAResumedStreamMayRepeatItself(t *testing.T) { // rows 2 and 10, case D1
 	w.feed.EachRank(2)
 	apply := func(rank int32, number uint64, want Verdict) {
 		t.Helper()
-		if got := w.feed.Apply(t0, &Batch{Sequence: number, Rank: rank, Events: []Event{w.whole()}}); got != want {
+		if got := w.feed.Apply(w.now, &Batch{Sequence: number, Rank: rank, Events: []Event{w.whole()}}); got != want {
 			t.Fatalf("rank %d, %d: verdict %d, want %d", rank, number, got, want)
 		}
 	}
@@ -40,6 +40,7 @@ func TestAResumedStreamMayRepeatItself(t *testing.T) { // rows 2 and 10, case D1
 	w.lost(Gap, 1)
 	w.lost(Restart, 0)
 
+	w.now = w.now.Add(patience)
 	apply(1, 9, Resume) // of one rank: it repeats the last one, and the gap stays
 	w.feed.Disconnected()
 	w.feed.Subscribed(2)
