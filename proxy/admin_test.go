@@ -2,6 +2,7 @@ package proxy
 
 import (
 	"encoding/json"
+	"fmt"
 	"io"
 	"net/http"
 	"strings"
@@ -129,6 +130,30 @@ func TestDecisionsAreShown(t *testing.T) {
 	}
 }
 
+// Only what gains from an early first token, and goes by its prompt alone, is weighed.
+func TestWhatThePreferenceIsNotForIsIneligible(t *testing.T) { // cases D5 and D14
+	b := start(t, one(t, "vllm", greeting), one(t, "vllm", greeting), func(s *setup) { s.routing.CacheMode = "shadow" })
+	for i, c := range []struct {
+		path, body, why string
+	}{
+		{"/v1/chat/completions", question(`,"stream":true`), ""},
+		{"/v1/chat/completions", question(""), "stream"},
+		{"/v1/chat/completions", question(`,"stream":true,"n":2`), "n"},
+		{"/v1/chat/completions", question(`,"stream":true,"cache_salt":"x"`), "adapter"},
+		{"/v1/chat/completions", question(`,"stream":true,"lora_path":"x"`), "adapter"},
+		{"/v1/completions", `{"model":"demo","prompt":"hello","stream":true}`, "endpoint"},
+	} {
+		id := fmt.Sprint("r", i)
+		resp := b.post(t, t.Context(), c.path, c.body, "X-Request-Id", id)
+		io.Copy(io.Discard, resp.Body)
+		resp.Body.Close()
+		status, one := b.call(t, "GET", "/routing/decisions/"+id, "")
+		if status != 200 || text(one["ineligible"]) != c.why {
+			t.Errorf("%s: %d %s", c.body, status, one["ineligible"])
+		}
+	}
+}
+
 func TestModeIsChangedWhileRunning(t *testing.T) { // case F12
 	b := start(t, one(t, "vllm", greeting))
 	for _, mode := range []string{"shadow", "enforce", "off"} {
@@ -147,7 +172,10 @@ func TestModeIsChangedWhileRunning(t *testing.T) { // case F12
 }
 
 func TestAModeThatCouldHaveNoEffectIsRefused(t *testing.T) {
-	b := start(t, one(t, "vllm", greeting), func(s *setup) { s.routing.Policy = "random" })
+	b := start(t, one(t, "vllm", greeting), func(s *setup) { s.routing.Policy, s.routing.CacheMode = "random", "enforce" })
+	if _, m := b.call(t, "GET", "/routing/mode", ""); text(m["mode"]) != "off" {
+		t.Errorf("%s", m)
+	}
 	for mode, want := range map[string]int{"off": 200, "shadow": 400, "enforce": 400} {
 		status, m := b.call(t, "PUT", "/routing/mode", `{"mode":"`+mode+`"}`)
 		if status != want || status == 400 && !strings.Contains(string(m["error"]), `"param":"mode"`) {

@@ -27,6 +27,6 @@ func (g *Gateway) applyMode(name string) error {
 	}
 	g.router.SetMode(mode)
 	configGeneration.Inc()
-	g.log.Info().Stringer("mode", mode).Msg("cache preference")
+	g.log.Info().Stringer("mode", g.router.Mode()).Msg("cache preference")
 	return nil
 }

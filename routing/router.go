@@ -184,7 +184,12 @@ func newLeastLoad(c *Config) *leastLoad {
 }
 
 // Mode returns what the cache preference may do at present.
-func (r *Router) Mode() Mode { return Mode(r.mode.Load()) }
+func (r *Router) Mode() Mode {
+	if !r.Prefers() {
+		return Off
+	}
+	return Mode(r.mode.Load())
+}
 
 // Prefers says whether a mode has any effect: the preference goes by the score of least_load.
 func (r *Router) Prefers() bool { return r.scorer != nil }
@@ -195,7 +200,7 @@ func (r *Router) Unused() (keys []string) {
 	if c.MeanDecodeTokens != usual.MeanDecodeTokens {
 		keys = append(keys, "least_load_mean_remaining_decode_tokens")
 	}
-	if r.Mode() != Off && !r.Prefers() {
+	if Mode(r.mode.Load()) != Off && !r.Prefers() {
 		keys = append(keys, "least_load_cache_mode")
 	}
 	if c.AssignmentMode != usual.AssignmentMode && r.pins == nil {
