@@ -115,6 +115,10 @@ func gateway(ctx context.Context, s everything, notices []settings.Notice, args 
 	for _, key := range router.Unused() {
 		log.Warn().Str("key", key).Msg("a setting has no effect")
 	}
+	if interval := s.Workers.LoadInterval; way.CacheCost == "calibrated" && interval >= routing.MaxCalibratedAge {
+		log.Warn().Str("key", "load_monitor_interval_secs").Float64("value", interval).Float64("below", routing.MaxCalibratedAge).
+			Msg("calibrated cost has no use for loads as old as the polls will leave them")
+	}
 	pool, err := workers.New(s.Workers, router, log)
 	if err != nil {
 		return err

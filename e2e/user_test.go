@@ -96,12 +96,13 @@ func TestWrongSettingsStopTheStartAndNameTheKey(t *testing.T) {
 
 func TestCheckPrintsTheSettingsInForceWithoutSecrets(t *testing.T) {
 	p := start(t, "serve", "--check", "--api-key", "hush-hush", "--worker-urls", "grpc://a:1", "grpc://b:2", "--worker-urls", "grpc://c:3",
-		"--policy", "least_load", "--log-json", "--least-load-kv-pressure-weight=0.5", "--max-tree-size", "9")
+		"--policy", "least_load", "--log-json", "--least-load-kv-pressure-weight=0.5", "--max-tree-size", "9",
+		"--least-load-cache-cost", "calibrated")
 	if code := p.end(10 * time.Second); code != 0 {
 		t.Fatalf("exit code %d", code)
 	}
 	out := p.output.String()
-	for _, want := range []string{"grpc://a:1", "grpc://b:2", "grpc://c:3", "least_load_kv_pressure_weight = 0.5", "log_json = true", "[routing]", "--max-tree-size"} {
+	for _, want := range []string{"grpc://a:1", "grpc://b:2", "grpc://c:3", "least_load_kv_pressure_weight = 0.5", "log_json = true", "[routing]", "--max-tree-size", "calibrated cost has no use"} {
 		if !strings.Contains(out, want) {
 			t.Errorf("%q is missing", want)
 		}

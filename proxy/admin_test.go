@@ -139,8 +139,8 @@ func TestWhatThePreferenceIsNotForIsIneligible(t *testing.T) { // cases D5 and D
 		{"/v1/chat/completions", question(`,"stream":true`), ""},
 		{"/v1/chat/completions", question(""), "stream"},
 		{"/v1/chat/completions", question(`,"stream":true,"n":2`), "n"},
-		{"/v1/chat/completions", question(`,"stream":true,"cache_salt":"x"`), "adapter"},
-		{"/v1/chat/completions", question(`,"stream":true,"lora_path":"x"`), "adapter"},
+		{"/v1/chat/completions", question(`,"stream":true,"cache_salt":"x"`), "adapter_or_salt"},
+		{"/v1/chat/completions", question(`,"stream":true,"lora_path":"x"`), "adapter_or_salt"},
 		{"/v1/completions", `{"model":"demo","prompt":"hello","stream":true}`, "endpoint"},
 	} {
 		id := fmt.Sprint("r", i)

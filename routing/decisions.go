@@ -1,6 +1,9 @@
 package routing
 
-import "slices"
+import (
+	"slices"
+	"strings"
+)
 
 // ring keeps the newest decisions.
 type ring struct {
@@ -85,7 +88,12 @@ func (r *Receipt) clone() Receipt {
 	return c
 }
 
-// concerns says whether a worker was chosen or would have been.
+// concerns says whether a worker, or one of its ranks, was chosen or would have been.
 func (r *Receipt) concerns(worker string) bool {
-	return r.Chosen == worker || r.Base == worker || r.Preferred == worker
+	for _, id := range []string{r.Chosen, r.Base, r.Preferred} {
+		if rest, ok := strings.CutPrefix(id, worker); ok && (rest == "" || rest[0] == '@') {
+			return true
+		}
+	}
+	return false
 }

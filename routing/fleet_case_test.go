@@ -54,6 +54,18 @@ func TestAWorkerOutOfContactIsSuspendedAndAnUnhealthyOneForgotten(t *testing.T) 
 
 // cases D12 and D18. An engine whose server tells of its first rank only.
 func TestARankThatTellsNothingOfWhatItComputesIsShown(t *testing.T) {
+	for cached, silent := range map[int]int{0: 1, 300: 0} { // of the prompt's 300 tokens: there may be nothing to tell
+		text := measured(t, cached)
+		for _, want := range []string{fmt.Sprintf(`leeway_kv_silent{worker="w"} %d`, silent), `leeway_kv_certificate{worker="w"} 0`} {
+			if !strings.Contains(text, want+"\n") {
+				t.Errorf("%d tokens cached: %s is missing", cached, want)
+			}
+		}
+	}
+}
+
+// measured is the metrics of a worker of two ranks that computes on both and tells of the first.
+func measured(t *testing.T, cached int) string {
 	r := newRouter(t, 1, nil)
 	ranks := slices.Repeat(fleetOf(1), 2)
 	for i := range ranks {
@@ -63,16 +75,12 @@ func TestARankThatTellsNothingOfWhatItComputesIsShown(t *testing.T) {
 	for n := range 100 {
 		for i := range ranks {
 			l := pick(t, r, start, Request{Tokens: prompt(300), Exclude: []string{ranks[1-i].ID}, PlainText: true})
-			l.Finish(start, Outcome{PromptTokens: 300})
+			l.Finish(start, Outcome{PromptTokens: 300, CachedTokens: cached})
 			l.Release()
 		}
 		r.Feed("w").Apply(start, stored(uint64(n), 0, prompt(300), 16))
 	}
 	var text strings.Builder
 	r.WriteMetrics(&text, start)
-	for _, want := range []string{`leeway_kv_silent{worker="w"} 1`, `leeway_kv_certificate{worker="w"} 0`} {
-		if !strings.Contains(text.String(), want) {
-			t.Errorf("%s is missing", want)
-		}
-	}
+	return text.String()
 }

@@ -106,6 +106,30 @@ func TestTwoGatewaysThatSeeTheSameChooseTheSame(t *testing.T) {
 	}
 }
 
+// case D26. Owners that are as good as each other are drawn from.
+func TestTwoGatewaysDrawTheSameOwners(t *testing.T) {
+	draws := func(seed uint64) (chosen []string) {
+		r := newRouter(t, 5, func(c *Config) { c.CacheMode, c.Seed = "enforce", seed })
+		for n := range 40 {
+			now := start.Add(time.Duration(n) * time.Millisecond)
+			for i := range 5 { // the first is the base choice and owns nothing
+				r.Observe(name(i), waiting(now, min(i, 1), 100*min(i, 1)))
+				if n == 0 && i > 0 {
+					r.Feed(name(i)).Apply(now, stored(1, 0, prompt(160000), 16))
+				}
+			}
+			l := pick(t, r, now, eligible(160000))
+			chosen = append(chosen, l.Target().ID)
+			l.Release()
+		}
+		return chosen
+	}
+	one, same, other := draws(7), draws(7), draws(8)
+	if !slices.Equal(one, same) || slices.Equal(one, other) || slices.Contains(one, "w0") {
+		t.Errorf("seed 7: %v and %v; seed 8: %v", one, same, other)
+	}
+}
+
 // invariant 1
 func TestAllAccountsAreZeroAtRest(t *testing.T) {
 	for _, mode := range modeNames {

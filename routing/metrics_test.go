@@ -2,6 +2,7 @@ package routing
 
 import (
 	"bytes"
+	"fmt"
 	"strconv"
 	"strings"
 	"testing"
@@ -31,6 +32,7 @@ func TestMetricsSayWhatDecisionsDid(t *testing.T) {
 		`smg_least_load_cache_credit_skips_total{mode="shadow",model="m",reason="no_content_blocks"} 1`,
 		`smg_least_load_cache_savings_seconds_count{mode="shadow",model="m"} 1`,
 		`leeway_shadow_regret_seconds_count{model="m"} 1`,
+		fmt.Sprintf(`leeway_shadow_regret_seconds_sum{model="m"} %v`, l.Receipt().Slack),
 		`leeway_bound_violations_total 0`,
 		`leeway_kv_certificate{worker="w0"} 1`,
 		`leeway_kv_certificate_losses_total{worker="w0",reason="gap"} 1`,

@@ -228,11 +228,11 @@ func TestCalibratedCostLeavesASlowOwner(t *testing.T) {
 func TestOnlyForeseeableRequestsAreEligible(t *testing.T) {
 	r := newRouter(t, 2, func(c *Config) { c.CacheMode = "enforce" })
 	for what, change := range map[string]func(*Request){
-		"endpoint": func(q *Request) { q.Chat = false },
-		"stream":   func(q *Request) { q.Streaming = false },
-		"n":        func(q *Request) { q.N = 2 },
-		"adapter":  func(q *Request) { q.PlainText = false },
-		"":         nil,
+		"endpoint":        func(q *Request) { q.Chat = false },
+		"stream":          func(q *Request) { q.Streaming = false },
+		"n":               func(q *Request) { q.N = 2 },
+		"adapter_or_salt": func(q *Request) { q.PlainText = false },
+		"":                nil,
 	} {
 		q := Request{Tokens: prompt(100), Chat: true, Streaming: true, N: 1, PlainText: true}
 		if change != nil {

@@ -24,6 +24,8 @@ type Receipt struct {
 	Preferred string `json:"preferred"` // the choice with the preference; Base where none was computed
 	Chosen    string `json:"chosen"`
 	Pinned    bool   `json:"pinned,omitempty"` // Base is where the request's routing key belongs
+	// Tried is where the request has failed already: those are avoided while another is left.
+	Tried []string `json:"tried,omitempty"`
 	// MovedFrom is where the request's routing key belonged until now: a worker that cannot take it.
 	MovedFrom string  `json:"moved_from,omitempty"`
 	Cost      string  `json:"cost"`

@@ -72,6 +72,26 @@ func TestTheNewestDecisionsAreKept(t *testing.T) {
 	}
 }
 
+func TestADecisionConcernsAWorkerByItsRanks(t *testing.T) {
+	r := Receipt{Chosen: "grpc://a:1@0", Base: "grpc://a:1@1", Preferred: "grpc://a:1@0"}
+	for worker, want := range map[string]bool{
+		"grpc://a:1": true, "grpc://a:1@0": true, "grpc://a:1@1": true, "grpc://a:1@2": false, "grpc://a:": false, "grpc://a:11": false,
+	} {
+		if r.concerns(worker) != want {
+			t.Errorf("%s: %t", worker, !want)
+		}
+	}
+}
+
+func TestAReceiptNamesWhatWasTried(t *testing.T) {
+	r := newRouter(t, 3, nil)
+	l := pick(t, r, start, Request{ID: "a", Exclude: []string{"w0", "w2"}})
+	if got, _ := r.Decision("a"); got.Chosen != "w1" || !slices.Equal(got.Tried, []string{"w0", "w2"}) {
+		t.Errorf("%+v", got)
+	}
+	l.Release()
+}
+
 func TestReasonsAreAClosedSetOfWords(t *testing.T) {
 	all := Reasons(1<<(ScorerError+1) - 1)
 	if n := len(all.Names()); n != len(reasonNames) {

@@ -348,7 +348,7 @@ func (d *decision) reserve(base int) *Lease {
 		uncached:       tokens - int(d.candidates[d.chosen].Cached),
 		shadowUncached: tokens - int(d.candidates[p.preferred].Cached),
 		ahead:          to.sent.prefill + d.candidates[d.chosen].OthersBacklog,
-		receipt:        Receipt{ID: d.request.ID, At: d.now, Model: d.request.Model, PromptTokens: d.tokens},
+		receipt:        Receipt{ID: d.request.ID, At: d.now, Model: d.request.Model, PromptTokens: d.tokens, Tried: d.request.Exclude},
 	}
 	d.describe(&l.receipt, base)
 	if d.claimed {

@@ -130,3 +130,17 @@ func TestOnlyAStreamThatLastsEndsThePauses(t *testing.T) {
 		}
 	}
 }
+
+// cases D1 and D11. Each pause is twice as long as the one before, and a worker without events is left alone.
+func TestAStreamThatEndsIsOpenedLessAndLessOften(t *testing.T) {
+	f, _ := follows(t, &teller{streams: slices.Repeat([][]uint64{{1}}, 9)})
+	for _, want := range []time.Duration{100, 200, 400, 800, 1600, 3200, 5000, 5000} {
+		if wait := f.follow(t.Context()); wait != want*time.Millisecond {
+			t.Errorf("a pause of %v, want %d ms", wait, want)
+		}
+	}
+	f, claim := follows(t, &teller{streams: [][]uint64{nil}, end: engine.ErrUnsupported})
+	if wait := f.follow(t.Context()); wait != time.Minute || claim().Word != prefix.Unsupported {
+		t.Errorf("%s, and a pause of %v", claim().Word, wait)
+	}
+}

@@ -170,9 +170,15 @@ func TestARankThatTellsNothingIsSilent(t *testing.T) { // cases D12 and D18
 	if s := stats(); !s.Silent || s.Certified {
 		t.Errorf("silent %t, certified %t", s.Silent, s.Certified)
 	}
-	w.feed.Apply(t0, &Batch{Sequence: 1, Rank: 1, Events: []Event{w.whole()}})
+	if w.feed.Apply(t0, &Batch{Sequence: 1, Rank: 1}); !stats().Silent { // it tells of nothing
+		t.Error("not silent")
+	}
+	w.feed.Apply(t0, &Batch{Sequence: 2, Rank: 1, Events: []Event{w.whole()}})
 	if s := stats(); s.Silent || !s.Certified {
 		t.Errorf("when it has spoken: silent %t, certified %t", s.Silent, s.Certified)
+	}
+	if w.feed.CountPrompt(3, 4); stats().Certified {
+		t.Error("certified though it counts other tokens")
 	}
 	for range silence {
 		w.feed.Served(1, silentTokens)
