@@ -373,25 +373,6 @@ func TestALostConnectionToAnUnchangedEngineKeepsItsWarmView(t *testing.T) {
 	}
 }
 
-// case D18, H5
-func TestEachRankClaimsForItselfWhereRanksAreChosen(t *testing.T) {
-	w := startSim(t, sim.Options{Ranks: 2, Speed: 20, FirstSequence: 40})
-	cfg := quick(w.URL())
-	cfg.DPAware = true
-	pool, router := startPool(t, cfg)
-	router.SetMode(routing.Shadow)
-	waitState(t, pool, w.URL(), Ready)
-	ask(t, pool, rankID(w.URL(), 1), promptOf(1, 100))
-	waitClaim(t, router, rankID(w.URL(), 1), promptOf(1, 100), prefix.Certified, 96)
-	waitClaim(t, router, rankID(w.URL(), 0), promptOf(1, 100), prefix.Warming, 0)
-	ask(t, pool, rankID(w.URL(), 0), promptOf(2, 100))
-	waitClaim(t, router, rankID(w.URL(), 0), promptOf(2, 100), prefix.Certified, 96)
-	waitClaim(t, router, rankID(w.URL(), 0), promptOf(1, 100), prefix.Certified, 0)
-	if cached := ask(t, pool, rankID(w.URL(), 1), promptOf(1, 100)); cached != 96 {
-		t.Errorf("rank 1 had %d tokens, 96 were claimed", cached)
-	}
-}
-
 func TestRanksThatAreNotChosenClaimNothing(t *testing.T) {
 	w, pool, router := tracked(t, sim.Options{Ranks: 2, Speed: 20})
 	ask(t, pool, w.URL(), promptOf(1, 100))

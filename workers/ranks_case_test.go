@@ -11,19 +11,40 @@ import (
 	"leeway/workers/sim"
 )
 
+// ranked is a followed worker of two ranks, which are chosen one by one.
+func ranked(t *testing.T, o sim.Options) (w *sim.Worker, pool *Pool, router *routing.Router, first, second string) {
+	t.Helper()
+	o.Ranks = 2
+	w = startSim(t, o)
+	cfg := quick(w.URL())
+	cfg.DPAware = true
+	pool, router = startPool(t, cfg)
+	router.SetMode(routing.Shadow)
+	waitState(t, pool, w.URL(), Ready)
+	followed(t, w)
+	return w, pool, router, rankID(w.URL(), 0), rankID(w.URL(), 1)
+}
+
+// case D18, H5
+func TestEachRankClaimsForItselfWhereRanksAreChosen(t *testing.T) {
+	_, pool, router, first, second := ranked(t, sim.Options{Speed: 20, FirstSequence: 40})
+	ask(t, pool, second, promptOf(1, 100))
+	waitClaim(t, router, second, promptOf(1, 100), prefix.Certified, 96)
+	waitClaim(t, router, first, promptOf(1, 100), prefix.Warming, 0)
+	ask(t, pool, first, promptOf(2, 100))
+	waitClaim(t, router, first, promptOf(2, 100), prefix.Certified, 96)
+	waitClaim(t, router, first, promptOf(1, 100), prefix.Certified, 0)
+	if cached := ask(t, pool, second, promptOf(1, 100)); cached != 96 {
+		t.Errorf("rank 1 had %d tokens, 96 were claimed", cached)
+	}
+}
+
 // A gap has us open the stream again, whatever the worker says of its process; the other ranks are as they were. case D18
 func TestAGapOfOneRankCostsTheOthersNothing(t *testing.T) {
 	for _, dialect := range dialects {
 		for _, kind := range []sim.FaultKind{sim.FaultKVGap, sim.FaultKVDrop} {
 			t.Run(fmt.Sprint(dialect, " ", kind), func(t *testing.T) {
-				w := startSim(t, sim.Options{Ranks: 2, Speed: 20, Dialect: string(dialect)})
-				cfg := quick(w.URL())
-				cfg.DPAware = true
-				pool, router := startPool(t, cfg)
-				router.SetMode(routing.Shadow)
-				waitState(t, pool, w.URL(), Ready)
-				followed(t, w)
-				first, second := rankID(w.URL(), 0), rankID(w.URL(), 1)
+				w, pool, router, first, second := ranked(t, sim.Options{Speed: 20, Dialect: string(dialect)})
 				ask(t, pool, first, promptOf(1, 100))
 				ask(t, pool, second, promptOf(2, 100))
 				waitClaim(t, router, first, promptOf(1, 100), prefix.Certified, 96)
@@ -45,14 +66,7 @@ func TestAGapOfOneRankCostsTheOthersNothing(t *testing.T) {
 
 // case H4. Of several ranks some may have been flushed before one refused.
 func TestAFlushThatOneRankRefusesEndsTheClaimsOfAll(t *testing.T) {
-	w := startSim(t, sim.Options{Ranks: 2, Speed: 1})
-	cfg := quick(w.URL())
-	cfg.DPAware = true
-	pool, router := startPool(t, cfg)
-	router.SetMode(routing.Shadow)
-	waitState(t, pool, w.URL(), Ready)
-	followed(t, w)
-	idle, busy := rankID(w.URL(), 0), rankID(w.URL(), 1)
+	w, pool, router, idle, busy := ranked(t, sim.Options{Speed: 1})
 	ask(t, pool, idle, promptOf(1, 100))
 	waitClaim(t, router, idle, promptOf(1, 100), prefix.Certified, 96)
 	req := request(10000)
