@@ -53,7 +53,7 @@ func TestAGapOfOneRankCostsTheOthersNothing(t *testing.T) {
 				if err := w.SetFaults(sim.Fault{Kind: kind, Times: 1}); err != nil {
 					t.Fatal(err)
 				}
-				for i := uint32(3); w.Subscriptions() == opened; i++ {
+				for i := uint32(3); i < 50 && w.Subscriptions() == opened; i++ {
 					ask(t, pool, second, promptOf(i, 100))
 				}
 				followed(t, w)
