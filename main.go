@@ -2,7 +2,6 @@
 package main
 
 import (
-	"cmp"
 	"context"
 	_ "embed"
 	"errors"
@@ -107,17 +106,13 @@ func gateway(ctx context.Context, s everything, notices []settings.Notice, args 
 		log.Warn().Str("flag", n.Flag).Str("why", n.Why).Msg("a flag has no effect")
 	}
 	way := s.Routing
-	way.LoadMaxAgeSecs, way.Unmonitored = cmp.Or(way.LoadMaxAgeSecs, 3*s.Workers.LoadInterval), s.Workers.DisableLoads
+	way.PollSecs, way.Unmonitored = s.Workers.LoadInterval, s.Workers.DisableLoads
 	router, err := routing.New(way)
 	if err != nil {
 		return err
 	}
-	for _, key := range router.Unused() {
-		log.Warn().Str("key", key).Msg("a setting has no effect")
-	}
-	if interval := s.Workers.LoadInterval; way.CacheCost == "calibrated" && interval >= routing.MaxCalibratedAge {
-		log.Warn().Str("key", "load_monitor_interval_secs").Float64("value", interval).Float64("below", routing.MaxCalibratedAge).
-			Msg("calibrated cost has no use for loads as old as the polls will leave them")
+	for key, why := range router.Unused() {
+		log.Warn().Str("key", key).Str("why", why).Msg("a setting has no effect")
 	}
 	pool, err := workers.New(s.Workers, router, log)
 	if err != nil {

@@ -102,7 +102,7 @@ func TestCheckPrintsTheSettingsInForceWithoutSecrets(t *testing.T) {
 		t.Fatalf("exit code %d", code)
 	}
 	out := p.output.String()
-	for _, want := range []string{"grpc://a:1", "grpc://b:2", "grpc://c:3", "least_load_kv_pressure_weight = 0.5", "log_json = true", "[routing]", "--max-tree-size", "calibrated cost has no use"} {
+	for _, want := range []string{"grpc://a:1", "grpc://b:2", "grpc://c:3", "least_load_kv_pressure_weight = 0.5", "log_json = true", "[routing]", "--max-tree-size", "lower load_monitor_interval_secs"} {
 		if !strings.Contains(out, want) {
 			t.Errorf("%q is missing", want)
 		}

@@ -27,6 +27,8 @@ type Config struct {
 	OverloadShed       bool    `toml:"worker_overload_shed" flag:"worker-overload-shed"`
 	// LoadMaxAgeSecs 0 means three poll intervals, which are 30 s where nobody says otherwise.
 	LoadMaxAgeSecs float64 `toml:"load_max_age_secs" flag:"load-max-age-secs"`
+	// PollSecs is how often loads are asked for.
+	PollSecs float64 `toml:"-"`
 	// Unmonitored says that nobody asks for loads: then it is no worker's fault that its load is missing.
 	Unmonitored bool `toml:"-"`
 
@@ -117,7 +119,9 @@ func (c Config) Validate() error {
 }
 
 // loadMaxAge is how old a sample may be.
-func (c *Config) loadMaxAge() time.Duration { return seconds(cmp.Or(c.LoadMaxAgeSecs, 30)) }
+func (c *Config) loadMaxAge() time.Duration {
+	return seconds(cmp.Or(c.LoadMaxAgeSecs, 3*c.PollSecs, 30))
+}
 
 func oneOf(key, value string, allowed []string) error {
 	if slices.Contains(allowed, value) {

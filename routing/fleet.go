@@ -39,9 +39,6 @@ func (r *Router) Publish(targets []Target) {
 				unwell(s.source.Feed, t.Lost)
 			}
 		}
-		if t.Healthy && (!ok || !before.target.Healthy) {
-			s.source.Feed.Well()
-		}
 		next.byID[t.ID] = s
 		next.add(s)
 	}

@@ -9,23 +9,6 @@ import (
 	"leeway/routing/prefix"
 )
 
-// case H3. The ranks of a worker share its health.
-func TestAWorkerThatComesBackWithOtherRanksIsWell(t *testing.T) {
-	r := newRouter(t, 2, func(*Config) {})
-	fleet := fleetOf(2)
-	fleet[0].Healthy = false
-	r.Publish(fleet)
-	if !r.Feed("w0").Unwell() {
-		t.Error("the worker is taken to be well")
-	}
-	rank := fleetOf(1)[0]
-	rank.ID, rank.Worker, rank.Rank, rank.Ranks = "w0@0", "w0", 0, 2
-	r.Publish([]Target{rank, fleet[1]})
-	if r.Feed("w0").Unwell() {
-		t.Error("it stays unwell")
-	}
-}
-
 // row 2a, case H3: a worker that says it is unwell loses its cache; of one that cannot be reached nothing is known.
 func TestAWorkerOutOfContactIsSuspendedAndAnUnhealthyOneForgotten(t *testing.T) {
 	for lost, want := range map[bool]int32{true: 160, false: 0} {
@@ -44,6 +27,10 @@ func TestAWorkerOutOfContactIsSuspendedAndAnUnhealthyOneForgotten(t *testing.T) 
 		if got := claim(); got.Cached != 0 || got.Certificate == prefix.Certified {
 			t.Errorf("lost %t: %s for %d tokens before a new stream", lost, got.Certificate, got.Cached)
 		}
+		if feed.Unwell() == lost {
+			t.Errorf("lost %t: unwell %t; that it can be chosen again is no health check", lost, !lost)
+		}
+		feed.Well()
 		feed.Subscribed(0)
 		feed.Apply(start, stored(2, 1<<20, []uint32{1 << 20, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15, 16}, 16))
 		if got := claim(); got.Cached != want || got.Certificate != prefix.Certified {
@@ -83,4 +70,17 @@ func measured(t *testing.T, cached int) string {
 	var text strings.Builder
 	r.WriteMetrics(&text, start)
 	return text.String()
+}
+
+// case H3. A worker may stand aside for other reasons than its health, and come back without a word of it.
+func TestAWorkerThatComesBackIsNotTherebyWell(t *testing.T) {
+	r := newRouter(t, 2, nil)
+	r.Feed("w0").Drop(prefix.Unhealthy)
+	fleet := fleetOf(2)
+	fleet[0].Healthy, fleet[0].Lost = false, true
+	r.Publish(fleet)
+	r.Publish(fleetOf(2))
+	if !r.Feed("w0").Unwell() {
+		t.Error("the worker is taken to be well")
+	}
 }

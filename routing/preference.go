@@ -190,7 +190,7 @@ func (d *decision) weigh(of book) (sound bool) {
 		credit := x.Sampled
 		if d.router.calibrated {
 			rate = x.PrefillRate
-			backlog, stale := of(x).Backlog, x.Sampled && x.SampleAge > MaxCalibratedAge
+			backlog, stale := of(x).Backlog, x.Sampled && x.SampleAge > maxCalibratedAge
 			if !stale || x != against {
 				backlog += x.OthersBacklog
 			}
@@ -219,9 +219,9 @@ func (d *decision) weigh(of book) (sound bool) {
 	return sound
 }
 
-// MaxCalibratedAge is the oldest load, in seconds, that the calibrated cost gives credit on: a backlog is a matter of
+// maxCalibratedAge is the oldest load, in seconds, that the calibrated cost gives credit on: a backlog is a matter of
 // a second.
-const MaxCalibratedAge = 1
+const maxCalibratedAge = 1
 
 // holds checks the claims again, under the lock, and writes them down: one whose view has changed since is void.
 func (d *decision) holds() {

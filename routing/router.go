@@ -194,19 +194,22 @@ func (r *Router) Mode() Mode {
 // Prefers says whether a mode has any effect: the preference goes by the score of least_load.
 func (r *Router) Prefers() bool { return r.scorer != nil }
 
-// Unused names the settings that have no effect as the others stand, and are not the defaults.
-func (r *Router) Unused() (keys []string) {
-	c, usual := &r.cfg, DefaultConfig()
+// Unused returns the settings that have no effect as the others stand, and are not the defaults, and why.
+func (r *Router) Unused() map[string]string {
+	c, usual, unused := &r.cfg, DefaultConfig(), map[string]string{}
 	if c.MeanDecodeTokens != usual.MeanDecodeTokens {
-		keys = append(keys, "least_load_mean_remaining_decode_tokens")
+		unused["least_load_mean_remaining_decode_tokens"] = "no decision goes by it"
 	}
 	if Mode(r.mode.Load()) != Off && !r.Prefers() {
-		keys = append(keys, "least_load_cache_mode")
+		unused["least_load_cache_mode"] = "the policy knows no seconds of load to weigh savings against"
 	}
 	if c.AssignmentMode != usual.AssignmentMode && r.pins == nil {
-		keys = append(keys, "assignment_mode")
+		unused["assignment_mode"] = "nothing is assigned but by the policy manual and by sticky_sessions"
 	}
-	return keys
+	if r.calibrated && r.Prefers() && c.PollSecs >= maxCalibratedAge && !c.Unmonitored {
+		unused["least_load_cache_cost"] = "calibrated weighs no load that is a second old: lower load_monitor_interval_secs"
+	}
+	return unused
 }
 
 // SetMode changes it for every decision that begins from now on.

@@ -3,6 +3,7 @@ package routing
 import (
 	"errors"
 	"fmt"
+	"maps"
 	"slices"
 	"sync"
 	"testing"
@@ -140,8 +141,11 @@ func TestSettingsWithoutEffectAreNamed(t *testing.T) {
 		{func(c *Config) { c.StickySessions, c.AssignmentMode, c.CacheMode = true, "min_load", "shadow" }, nil},
 		{func(c *Config) { c.AssignmentMode = "min_load" }, []string{"assignment_mode"}},
 		{func(c *Config) { c.MeanDecodeTokens = 2048 }, []string{"least_load_mean_remaining_decode_tokens"}},
+		{func(c *Config) { c.CacheCost, c.PollSecs = "calibrated", 1 }, []string{"least_load_cache_cost"}},
+		{func(c *Config) { c.CacheCost, c.PollSecs = "calibrated", 0.5 }, nil},
+		{func(c *Config) { c.CacheCost, c.PollSecs, c.Unmonitored = "calibrated", 10, true }, nil},
 	} {
-		if got := newRouter(t, 1, c.change).Unused(); !slices.Equal(got, c.want) {
+		if got := slices.Collect(maps.Keys(newRouter(t, 1, c.change).Unused())); !slices.Equal(got, c.want) {
 			t.Errorf("%q, want %q", got, c.want)
 		}
 	}

@@ -35,7 +35,7 @@ type follower struct {
 // followEvents runs a follower until ctx ends. What it leaves behind is suspended, not forgotten: the next session may
 // find the engine where this one left it.
 func (w *worker) followEvents(ctx context.Context) {
-	f := &follower{worker: w, feed: w.pool.router.Feed(w.spec.URL), backoff: eventBackoff}
+	f := &follower{worker: w, feed: w.feed(), backoff: eventBackoff}
 	defer f.feed.Disconnected()
 	f.feed.Watch(func(rank int32, reason prefix.Word) {
 		w.log.Debug().Int32("rank", rank).Stringer("reason", reason).Msg("certificate lost")

@@ -205,43 +205,6 @@ func TestACertificateDiesWithTheEngine(t *testing.T) {
 	}
 }
 
-// case H3. A servicer that keeps a history goes on to tell what its dead engine held, to whoever subscribes anew.
-func TestADeadEnginesHistoryIsNotBelieved(t *testing.T) {
-	eachDialect(t, func(t *testing.T, dialect string) {
-		w, other := startSim(t, sim.Options{Dialect: dialect, Servicer: "rust", Speed: 20}), startSim(t, sim.Options{Dialect: dialect})
-		between := startRelay(t, w.URL())
-		url := "grpc://" + between.listener.Addr().String()
-		cfg := quick(url, other.URL())
-		cfg.FailureThreshold = 1000 // it stays in the fleet
-		pool, router := startPool(t, cfg)
-		router.SetMode(routing.Shadow)
-		waitState(t, pool, url, Ready)
-		followed(t, w)
-		ask(t, pool, url, promptOf(1, 100))
-		waitClaim(t, router, url, promptOf(1, 100), prefix.Certified, 96)
-		if err := w.SetFaults(sim.Fault{Kind: sim.FaultUnhealthy}); err != nil {
-			t.Fatal(err)
-		}
-		eventually(t, router.Feed(url).Unwell, "a probe to fail")
-		opened := w.Subscriptions()
-		for range 5 {
-			between.cut()
-			for end := time.Now().Add(300 * time.Millisecond); time.Now().Before(end); time.Sleep(time.Millisecond) {
-				if word, cached := claim(router, url, promptOf(1, 100)); cached > 0 {
-					t.Fatalf("%s for %d tokens", word, cached)
-				}
-			}
-		}
-		if w.Subscriptions() != opened {
-			t.Error("a dead engine's events are asked for")
-		}
-		if err := w.SetFaults(); err != nil {
-			t.Fatal(err)
-		}
-		waitClaim(t, router, url, promptOf(1, 100), prefix.Certified, 96)
-	})
-}
-
 // case H4
 func TestAFlushThroughTheGatewayEmptiesAtOnce(t *testing.T) {
 	for _, dialect := range dialects {

@@ -81,7 +81,7 @@ func (p *Pool) Flush(ctx context.Context, id string, timeout time.Duration) erro
 	case s.State != Ready:
 		return fmt.Errorf("%w: %s", ErrNotReady, id)
 	}
-	feed := p.router.Feed(w.spec.URL)
+	feed := w.feed()
 	if s.Dialect == engine.TokenSpeed { // which tells of each block that goes
 		if err = client.Flush(ctx, timeout); err == nil {
 			feed.Empty()

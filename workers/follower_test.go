@@ -144,3 +144,17 @@ func TestAStreamThatEndsIsOpenedLessAndLessOften(t *testing.T) {
 		t.Errorf("%s, and a pause of %v", claim().Word, wait)
 	}
 }
+
+// case H3
+func TestAnUnwellWorkerIsNotSubscribedTo(t *testing.T) {
+	e := &teller{streams: [][]uint64{{1}}}
+	f, _ := follows(t, e)
+	f.feed.Drop(prefix.Unhealthy)
+	if wait := f.follow(t.Context()); wait != recheck || len(e.starts) > 0 {
+		t.Errorf("asked %d times, and a pause of %v", len(e.starts), wait)
+	}
+	f.feed.Well()
+	if f.follow(t.Context()); len(e.starts) != 1 {
+		t.Errorf("asked %d times when it is well", len(e.starts))
+	}
+}

@@ -53,8 +53,9 @@ func (w *worker) watch(ctx context.Context) {
 			w.lose(err)
 			return
 		}
-		// An overloaded engine answers a probe late, and asking it more often makes it no better.
-		if wait = interval; !isLate(err) {
+		// An overloaded engine answers a probe late, and asking it more often makes it no better. One that has answered
+		// that it is not well is asked until it is, for nothing of its cache is believed before.
+		if wait = interval; !isLate(err) || w.feed().Unwell() {
 			wait = min(recheck, interval)
 		}
 	}
@@ -82,10 +83,15 @@ func (w *worker) probe(ctx context.Context) error {
 	w.conn.ResetConnectBackoff()
 	err := w.currentClient().Health(limited)
 	w.gauges.probed(err == nil)
+	switch {
+	case ctx.Err() != nil:
+		return ctx.Err()
+	case err == nil:
+		w.feed().Well()
+	case isUnwell(err): // its streams may stay open, and nothing that they say is to be believed
+		w.feed().Drop(prefix.Unhealthy)
+	}
 	if err != nil {
-		if ctx.Err() == nil && isUnwell(err) { // its streams may stay open, and nothing that they say is to be believed
-			w.pool.router.Feed(w.spec.URL).Drop(prefix.Unhealthy)
-		}
 		return err
 	}
 	w.judged(func(time.Time) {
@@ -96,12 +102,11 @@ func (w *worker) probe(ctx context.Context) error {
 	if _, err := w.recognise(ctx); err != nil {
 		return err
 	}
-	if err := w.serves(ctx); err != nil {
-		return err
-	}
-	w.pool.router.Feed(w.spec.URL).Well()
-	return nil
+	return w.serves(ctx)
 }
+
+// feed is what is known of the worker's cache.
+func (w *worker) feed() *prefix.Feed { return w.pool.router.Feed(w.spec.URL) }
 
 // errAnew ends a session: the process there may be a new one and does not serve yet.
 var errAnew = errors.New("it may have restarted")
@@ -146,7 +151,7 @@ func (w *worker) recognise(ctx context.Context) (same bool, err error) {
 	if restarted {
 		w.log.Warn().Msg("worker restarted")
 		w.gauges.resynced("publisher_restart")
-		w.pool.router.Feed(w.spec.URL).Drop(prefix.Restart)
+		w.feed().Drop(prefix.Restart)
 		w.judged(func(now time.Time) {
 			w.breaker.reset()
 			w.pulse.forget(now)

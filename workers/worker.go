@@ -193,16 +193,16 @@ func (w *worker) reacquaint(info engine.Info, asked time.Time) {
 	switch {
 	case returns && restarted:
 		w.gauges.resynced("publisher_restart")
-		w.pool.router.Feed(w.spec.URL).Drop(prefix.Restart)
+		w.feed().Drop(prefix.Restart)
 	case returns && !same:
-		w.pool.router.Feed(w.spec.URL).Drop(prefix.Reconnect)
+		w.feed().Drop(prefix.Reconnect)
 	}
 }
 
 // refused notes that a worker has answered that it is not well, and not only failed to answer.
 func (w *worker) refused(err error) {
 	if w.currentState() == NotReady && isUnwell(err) {
-		w.pool.router.Feed(w.spec.URL).Drop(prefix.Unhealthy)
+		w.feed().Drop(prefix.Unhealthy)
 	}
 }
 
@@ -260,6 +260,7 @@ func (w *worker) learn(info engine.Info, asked time.Time) (restarted, same bool)
 // becomeReady takes the worker into the fleet.
 func (w *worker) becomeReady() {
 	w.pool.publish(func() { w.enter(Ready, "") })
+	w.feed().Well() // it has just said so
 	s := w.status()
 	w.gauges.healthy(true)
 	w.gauges.stalled("unreachable", false)
